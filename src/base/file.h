@@ -1,0 +1,34 @@
+/*
+ * file.h - whole files: mapped for reading, written under a temporary name and renamed when whole.
+ */
+#ifndef VENTURI_BASE_FILE_H
+#define VENTURI_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file mapped read-only. Size 0 maps to data NULL. A directory or a missing file is an error. */
+struct vti_mapping {
+    const uint8_t *data;
+    size_t size;
+};
+
+int vti_mapping_open(struct vti_mapping *mapping, const char *path);
+void vti_mapping_close(struct vti_mapping *mapping);
+
+/*
+ * Output that appears under its name only when it is whole. "-" is standard output. Bytes go to
+ * PATH.part-PID until vti_output_commit() renames it; vti_output_abandon() removes it. Without `force`
+ * an existing PATH is refused at once (VTI_E_EXISTS). Files are made with mode 0600 & ~umask when
+ * `is_private`, else 0666 & ~umask.
+ */
+struct vti_output;
+
+int vti_output_open(struct vti_output **out, const char *path, bool force, bool is_private);
+int vti_output_write(struct vti_output *out, const void *bytes, size_t count); /* buffered */
+uint64_t vti_output_offset(const struct vti_output *out);
+int vti_output_commit(struct vti_output *out); /* frees `out` in every case */
+void vti_output_abandon(struct vti_output *out);
+
+#endif
