@@ -1,0 +1,8 @@
+/* venturi/venturi.h - everything that libventuri offers to a program. */
+#ifndef VENTURI_VENTURI_H
+#define VENTURI_VENTURI_H
+
+#include <venturi/session.h>
+#include <venturi/span.h>
+
+#endif

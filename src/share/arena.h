@@ -1,0 +1,154 @@
+/*
+ * arena.h - the memory that a measured process shares with the drainer: one memfd for each process,
+ * made and sealed by the drainer, so that limits of the program (file size, open files) do not matter.
+ *
+ *     0        control   written by the drainer: the word that switches recording, clock, policy
+ *     4096     producer  written by the program: who it is, what a pair costs, sites so far
+ *     8192     sites     append-only log of site descriptions
+ *              slots     one page for each thread
+ *              blocks    64 KiB each, of 16-byte records
+ *
+ * There are no pointers and no locks in here: both sides may be killed at any time, and the drainer
+ * trusts nothing that it reads (every index is checked).
+ *
+ * The way of a block: a thread pops it from the free list, fills it, links it behind its previous
+ * one; the drainer follows the links, zeroes what it has read and pushes it back. A zero first word
+ * therefore always means "not written yet".
+ */
+#ifndef VENTURI_SHARE_ARENA_H
+#define VENTURI_SHARE_ARENA_H
+
+#include "share/record.h"
+
+#include <stdint.h>
+
+#define VTI_ARENA_MAGIC 0x31414e4552415456u /* "VTARENA1" */
+#define VTI_ARENA_VERSION 1
+#define VTI_PAGE 4096
+#define VTI_BLOCK_BYTES 65536
+#define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
+#define VTI_SLOT_RECORDS 236
+#define VTI_SITE_AREA (16u << 20)
+#define VTI_SLOT_COUNT 4096
+
+/* The control word: which kinds are recorded (low byte; 0: nothing) and which period this is. A new
+ * period begins each time recording is switched on, so that threads can tell. */
+#define VTI_CONTROL_KINDS 0xffu
+#define VTI_CONTROL_SPANS 0x01u
+#define VTI_CONTROL_PERIOD 0x100u
+
+enum vti_policy { VTI_POLICY_DROP, VTI_POLICY_BLOCK };
+
+/* A stack of indices without locks. The tag in the upper half changes with every operation. */
+struct vti_free_list {
+    uint64_t head;   /* index + 1 in the lower half, 0: empty */
+    uint32_t unused; /* indices from here up were never handed out */
+    uint32_t count;
+};
+
+struct vti_arena_control {
+    uint32_t word; /* must stay first: the address that vt_control_word points to */
+    uint32_t version;
+    uint64_t magic;
+    uint64_t bytes;
+    uint32_t slot_count;
+    uint32_t block_count;
+    uint64_t sites_offset;
+    uint64_t slots_offset;
+    uint64_t blocks_offset;
+    uint32_t clock; /* enum vti_clock_type of format/facts.h: 1 counter, 2 nanoseconds, 3 ARM counter */
+    uint32_t policy;
+    uint32_t block_limit_ms;
+    int32_t drainer_pid;
+    uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the drainer's last round */
+};
+
+struct vti_arena_producer {
+    uint32_t is_ready;
+    int32_t pid;
+    uint64_t start;
+    uint64_t pair_millis;  /* thousandths of a tick that one begin and end add around them */
+    uint64_t inner_millis; /* … that an empty span shows */
+    uint64_t site_bytes;   /* published length of the site log */
+    uint32_t site_count;
+    uint32_t reserved;
+    uint64_t slotless_events; /* dropped because more threads than slots were alive */
+    uint64_t slotless_first;
+    uint64_t slotless_last;
+    struct vti_free_list slots;
+    struct vti_free_list blocks;
+};
+
+/* One entry of the site log; the four texts follow, then padding to 8. Its id is its place, from 1. */
+struct vti_site_entry {
+    uint32_t bytes; /* of the whole entry */
+    uint32_t type;
+    uint32_t line;
+    uint16_t name_len;
+    uint16_t function_len;
+    uint16_t file_len;
+    uint16_t unit_len;
+    uint32_t reserved;
+};
+
+enum vti_slot_state { VTI_SLOT_FREE, VTI_SLOT_LIVE, VTI_SLOT_DEAD };
+
+/* Sums over a stretch in which records went to the scratch area. */
+struct vti_tally {
+    uint64_t events;
+    uint64_t first;
+    uint64_t last;
+    uint32_t min_depth;
+    uint32_t depth;
+};
+
+struct vti_slot {
+    uint32_t state;
+    int32_t tid;
+    uint64_t start;
+    uint64_t end;
+    uint32_t first_block; /* index + 1 */
+    uint32_t next_free;   /* link of the free list */
+    char name[16];
+    uint32_t is_losing;      /* records go to `scratch` and are only counted */
+    uint32_t loss_sequence;  /* of the loss under way */
+    uint32_t tally_at;       /* which of the two is valid: a kill between two stores cannot split a sum */
+    uint32_t reserved;
+    struct vti_tally tallies[2];
+    struct vti_record scratch[VTI_SLOT_RECORDS];
+};
+
+struct vti_block {
+    uint32_t next; /* index + 1 of the thread's next block; set when this one is done with */
+    uint32_t used; /* records before this are all that were handed out; valid once `next` is set */
+    uint32_t next_free;
+    uint32_t reserved[13];
+    struct vti_record records[VTI_BLOCK_RECORDS];
+};
+
+_Static_assert(sizeof(struct vti_slot) <= VTI_PAGE, "a slot is one page");
+_Static_assert(sizeof(struct vti_block) == VTI_BLOCK_BYTES, "a block is 64 KiB");
+
+/* Sizes and offsets for `block_count` blocks; fills the control part of a fresh arena. */
+uint64_t vti_arena_bytes(uint32_t block_count);
+void vti_arena_layout(struct vti_arena_control *control, uint32_t block_count);
+
+struct vti_arena_producer *vti_arena_producer(const struct vti_arena_control *control);
+uint8_t *vti_arena_sites(const struct vti_arena_control *control);
+
+/* NULL for an index past the end. */
+struct vti_slot *vti_arena_slot(const struct vti_arena_control *control, uint32_t at);
+struct vti_block *vti_arena_block(const struct vti_arena_control *control, uint32_t at);
+
+/* An index nobody uses, or UINT32_MAX. Called by the program's threads. */
+uint32_t vti_slots_pop(const struct vti_arena_control *control);
+uint32_t vti_blocks_pop(const struct vti_arena_control *control);
+
+/* Gives an index back. Called by the drainer. */
+void vti_slots_push(const struct vti_arena_control *control, uint32_t at);
+void vti_blocks_push(const struct vti_arena_control *control, uint32_t at);
+
+/* Counts one record of a scratch area; empty and payload records count for nothing. */
+void vti_tally_add(struct vti_tally *tally, const struct vti_record *record);
+
+#endif

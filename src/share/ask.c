@@ -1,0 +1,107 @@
+/*
+ * ask.c - one request to a drainer. No allocation, bounded waiting, no descriptor left behind: it also
+ * runs inside the measured program.
+ */
+#include "base/error.h"
+#include "share/protocol.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int connect_to(const char *session)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t len = strnlen(session, sizeof address.sun_path - 1);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    memcpy(address.sun_path + 1, session, len);
+    if (connect(fd, (struct sockaddr *)&address, size)) {
+        int saved = errno;
+
+        close(fd);
+        errno = saved;
+        return -1;
+    }
+    return fd;
+}
+
+/* Anybody could have taken the name: talk only to a drainer of the same user, or of root. */
+static bool is_trusted(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
+           (peer.uid == geteuid() || peer.uid == 0 || geteuid() == 0);
+}
+
+static bool receive(int fd, struct vti_answer *answer, int *passed)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {answer, sizeof *answer};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    struct cmsghdr *header;
+    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+
+    header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+        memcpy(passed, CMSG_DATA(header), sizeof *passed);
+    return got == (ssize_t)sizeof *answer && answer->magic == VTI_PROTOCOL_MAGIC;
+}
+
+static int fail(int code, const char *text, const char **why)
+{
+    *why = text;
+    return code;
+}
+
+static int converse(int socket_fd, const struct vti_request *request, int limit_ms,
+                    struct vti_answer *answer, int *passed, const char **why)
+{
+    struct pollfd ready = {socket_fd, POLLIN, 0};
+
+    if (!is_trusted(socket_fd))
+        return fail(VTI_E_SESSION, "the session belongs to another user", why);
+    if (send(socket_fd, request, sizeof *request, MSG_NOSIGNAL) != (ssize_t)sizeof *request)
+        return fail(VTI_E_SESSION, "cannot talk to the drainer", why);
+    if (poll(&ready, 1, limit_ms) != 1)
+        return fail(VTI_E_TIMEOUT, "the drainer does not answer", why);
+    if (!receive(socket_fd, answer, passed))
+        return fail(VTI_E_SESSION, "the drainer gave no proper answer", why);
+    if (answer->error)
+        return fail(answer->error, "the drainer refused", why);
+    return 0;
+}
+
+int vti_ask(const char *session, const struct vti_request *request, int limit_ms,
+            struct vti_answer *answer, int *fd, const char **why)
+{
+    int socket_fd = connect_to(session);
+    int passed = -1;
+    int code;
+
+    if (fd)
+        *fd = -1;
+    if (socket_fd < 0)
+        return fail(VTI_E_SESSION, "cannot reach the drainer", why);
+    code = converse(socket_fd, request, limit_ms, answer, &passed, why);
+    close(socket_fd);
+    if (fd && !code)
+        *fd = passed;
+    else if (passed >= 0)
+        close(passed);
+    return code;
+}

@@ -1,0 +1,47 @@
+/* record.c - data that does not fit in one record. No allocation, safe in a signal handler. */
+#include "share/record.h"
+
+#include <string.h>
+
+unsigned vti_payload_count(size_t bytes)
+{
+    return (unsigned)((bytes + VTI_PAYLOAD_DATA - 1) / VTI_PAYLOAD_DATA);
+}
+
+void vti_payload_put(struct vti_record *to, const void *data, size_t bytes)
+{
+    const uint8_t *from = data;
+
+    for (; bytes; to++) {
+        size_t len = bytes < VTI_PAYLOAD_DATA ? bytes : VTI_PAYLOAD_DATA;
+        uint8_t raw[sizeof *to] = {0};
+
+        memcpy(raw + 8, from, len < 8 ? len : 8);
+        if (len > 8)
+            memcpy(raw, from + 8, len - 8);
+        raw[7] = (uint8_t)(0x80 | len);
+        memcpy(to, raw, sizeof raw);
+        from += len;
+        bytes -= len;
+    }
+}
+
+int vti_payload_get(const struct vti_record *from, unsigned count, uint8_t *to)
+{
+    size_t total = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t raw[sizeof *from];
+        size_t len;
+
+        memcpy(raw, &from[i], sizeof raw);
+        len = raw[7] & 0x7f;
+        if (!(raw[7] & 0x80) || len > VTI_PAYLOAD_DATA)
+            return -1;
+        memcpy(to + total, raw + 8, len < 8 ? len : 8);
+        if (len > 8)
+            memcpy(to + total + 8, raw, len - 8);
+        total += len;
+    }
+    return (int)total;
+}

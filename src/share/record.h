@@ -1,0 +1,78 @@
+/*
+ * record.h - the 16-byte record that a thread leaves in shared memory for the drainer.
+ *
+ * The ticks are stored last, with release: a record whose first word is zero is not there yet, so a
+ * reader in another process (or after a SIGKILL) never sees half of one. Records with more to say are
+ * followed by payload records, whose first word has its top bit set; they are filled before the record
+ * in front of them is published, and lie in the same block.
+ *
+ *      0        7 8      11 12  15           0      6 7        8          15
+ *     +----------+---------+------+         +--------+----------+-----------+
+ *     |  ticks   |   id    | tag  |         | data 2 | 80 + len |  data 1   |   payload
+ *     +----------+---------+------+         +--------+----------+-----------+
+ */
+#ifndef VENTURI_SHARE_RECORD_H
+#define VENTURI_SHARE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct vti_record {
+    uint64_t ticks;
+    uint32_t id;
+    uint32_t tag; /* kind, payload records << 8, flags << 16, value type << 24 */
+};
+
+enum vti_record_kind {
+    VTI_RECORD_BEGIN = 1,
+    VTI_RECORD_END,
+    VTI_RECORD_LAP, /* the innermost span ends and one of site `id` begins, on one clock read */
+    VTI_RECORD_MARK,
+    VTI_RECORD_COUNTER,     /* payload: 8 bytes */
+    VTI_RECORD_ATTR,        /* payload: 8 bytes, or text */
+    VTI_RECORD_ERROR,       /* payload: u32 length of the type, type, message */
+    VTI_RECORD_ASYNC_BEGIN, /* payload: async id u64 */
+    VTI_RECORD_ASYNC_END,   /* payload: async id u64 */
+    VTI_RECORD_ASYNC_ATTR,  /* payload: async id u64, then 8 bytes or text */
+    VTI_RECORD_LOSS,        /* payload: struct vti_loss_note */
+    VTI_RECORD_KINDS
+};
+
+#define VTI_TAG(kind, payloads, flags, type)                                                       \
+    ((uint32_t)(kind) | (uint32_t)(payloads) << 8 | (uint32_t)(flags) << 16 | (uint32_t)(type) << 24)
+#define VTI_TAG_KIND(tag) ((tag)&0xff)
+#define VTI_TAG_PAYLOADS(tag) (((tag) >> 8) & 0xff)
+#define VTI_TAG_FLAGS(tag) (((tag) >> 16) & 0xff)
+#define VTI_TAG_TYPE(tag) ((tag) >> 24)
+
+#define VTI_PAYLOAD_BIT ((uint64_t)1 << 63)
+#define VTI_PAYLOAD_DATA 15  /* bytes of data in one payload record */
+#define VTI_PAYLOADS_MAX 200 /* payload records of one event */
+#define VTI_TEXT_MAX 2048    /* longest text that is kept; the rest is cut off */
+
+/* What happened while records had nowhere to go. The spans that are open above min_depth when records
+ * find their way again follow as begins, marked VTI_RECORD_IN_GAP. */
+struct vti_loss_note {
+    uint64_t events;
+    uint64_t first;
+    uint64_t last;
+    uint32_t sequence;  /* of this loss on its thread: 1, 2, … */
+    uint32_t min_depth; /* the spans below this depth stayed open throughout */
+};
+
+/* Flags of a record: as enum vti_event_flags of format/event.h. */
+#define VTI_RECORD_IN_GAP 1
+#define VTI_RECORD_ABANDONED 2
+#define VTI_RECORD_FAILED 4
+
+/* Payload records needed for `bytes` of data. */
+unsigned vti_payload_count(size_t bytes);
+
+/* Spreads data over vti_payload_count(bytes) records at `to`. */
+void vti_payload_put(struct vti_record *to, const void *data, size_t bytes);
+
+/* Gathers the data of `count` payload records into `to` (count * VTI_PAYLOAD_DATA bytes of room).
+ * Returns the length, or -1 if one of them is no payload record. */
+int vti_payload_get(const struct vti_record *from, unsigned count, uint8_t *to);
+
+#endif
