@@ -1,0 +1,68 @@
+/*
+ * clock.h - reading the clock, and the two other things that depend on the CPU.
+ *
+ * The only file of the runtime that knows the CPU. It has code in it, unlike other headers, because
+ * all of it belongs into the hot path: two clock reads are 22.2 of the 22.3 ns that a span costs.
+ */
+#ifndef VENTURI_CORE_CLOCK_H
+#define VENTURI_CORE_CLOCK_H
+
+#include "share/record.h"
+
+#include <stdint.h>
+
+#define vti_likely(x) __builtin_expect(!!(x), 1)
+#define vti_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Values of vti_arena_control.clock. */
+enum { VTI_TICKS_TSC = 1, VTI_TICKS_MONOTONIC = 2, VTI_TICKS_ARM = 3 };
+
+uint64_t vti_clock_monotonic(void); /* CLOCK_MONOTONIC in nanoseconds */
+
+/* No fence: an ordered read costs twice as much, and a span is not misplaced by more than its own
+ * cost without one. */
+static inline uint64_t vti_clock_read(uint32_t clock)
+{
+#if defined(__x86_64__)
+    if (vti_likely(clock == VTI_TICKS_TSC))
+        return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    if (vti_likely(clock == VTI_TICKS_ARM)) {
+        uint64_t ticks;
+
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
+#endif
+    (void)clock;
+    return vti_clock_monotonic();
+}
+
+/*
+ * Takes `count` records at the cursor: one step that a signal handler on the same thread cannot split.
+ * No other thread uses the cursor, so on x86 the bus need not be locked (0.3 ns instead of 4).
+ */
+static inline struct vti_record *vti_cursor_take(struct vti_record **cursor, unsigned count)
+{
+#if defined(__x86_64__)
+    uintptr_t step = count * sizeof(struct vti_record);
+
+    __asm__ volatile("xaddq %0, %1" : "+r"(step), "+m"(*cursor) : : "memory", "cc");
+    return (struct vti_record *)step;
+#else
+    uintptr_t *address = (uintptr_t *)cursor;
+    uintptr_t step = count * sizeof(struct vti_record);
+
+    step = __atomic_fetch_add(address, step, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return (struct vti_record *)step;
+#endif
+}
+
+/* Makes a filled record visible; pairs with the drainer's acquire load of `ticks`. */
+static inline void vti_record_publish(struct vti_record *record, uint64_t ticks)
+{
+    __atomic_store_n(&record->ticks, ticks, __ATOMIC_RELEASE);
+}
+
+#endif

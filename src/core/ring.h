@@ -1,0 +1,20 @@
+/* ring.h - where a thread's records go: from block to block, or, with no block free, into the count. */
+#ifndef VENTURI_CORE_RING_H
+#define VENTURI_CORE_RING_H
+
+#include "core/thread.h"
+
+/* Points the cursor of a registered thread at its first block. */
+void vti_ring_start(struct vti_thread *self);
+
+/* Makes `count` records fit between cursor and limit. Slow path only. */
+void vti_ring_room(struct vti_thread *self, unsigned count);
+
+/* Writes one record and its payload, published with `ticks`. Slow path only. */
+void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind, uint32_t flags,
+                  uint32_t type, const void *payload, size_t payload_bytes);
+
+/* Adds what lies in the scratch area to the tally, e.g. when the thread ends. */
+void vti_ring_settle(struct vti_thread *self);
+
+#endif

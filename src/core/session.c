@@ -1,0 +1,109 @@
+/* session.c - a recording started and stopped by the program itself (venturi/session.h). */
+#include "core/attach.h"
+#include "core/runtime.h"
+#include "core/thread.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <venturi/session.h>
+#include <venturi/span.h>
+
+#define CLOSE_LIMIT_MS 60000
+
+static void default_output(char *to, size_t room)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    char stamp[32];
+
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    snprintf(to, room, "%.200s-%s-%ld.vt", program_invocation_short_name, stamp, (long)getpid());
+}
+
+static void use_options(const struct vt_session_options *options)
+{
+    char name[512];
+
+    memset(&vti_settings, 0, sizeof vti_settings);
+    default_output(name, sizeof name);
+    vti_settings_output(options && options->output ? options->output : name);
+    if (!options)
+        return;
+    vti_settings.force = options->force;
+    vti_settings.buffer_bytes = options->buffer_bytes;
+    vti_settings.ring_seconds = options->ring_seconds;
+    vti_settings.block_ms = options->block_ms;
+}
+
+int vt_session_start(const struct vt_session_options *options)
+{
+    struct vti_runtime *runtime = vti_runtime();
+    struct vti_arena_control *arena;
+    struct vti_slow slow;
+
+    if (!runtime)
+        return vti_attach_fail(VTI_E_NOMEM, "no memory for the runtime", 0);
+    if (options && options->size != sizeof *options)
+        return vti_attach_fail(VTI_E_USAGE, "options of another version", 0);
+    if (vt_is_on())
+        return vti_attach_fail(VTI_E_EXISTS, "already recording", 0);
+    vti_runtime_lock();
+    use_options(options);
+    runtime->is_attached = false;
+    vti_runtime_unlock();
+    if (!vti_settings.output[0])
+        return vti_attach_fail(VTI_E_LIMIT, "the output's name is too long", 0);
+    vti_runtime_arm();
+    vti_slow_enter(&slow);
+    arena = vti_runtime_arena();
+    vti_slow_leave(&slow);
+    return arena ? 0 : VTI_E_SESSION;
+}
+
+static int ask(uint32_t type)
+{
+    char session[sizeof vti_settings.session];
+    struct vti_answer answer;
+
+    if (vti_settings.session[0])
+        memcpy(session, vti_settings.session, sizeof session);
+    else if (vti_settings.output[0])
+        vti_session_name(session, sizeof session, vti_settings.output);
+    else
+        return vti_attach_fail(VTI_E_SESSION, "not recording", 0);
+    return vti_session_ask(session, type, CLOSE_LIMIT_MS, &answer, NULL);
+}
+
+int vt_session_stop(void)
+{
+    int code = ask(VTI_REQUEST_STOP);
+
+    vti_runtime_switch_off();
+    return code;
+}
+
+int vt_session_flush(void)
+{
+    return ask(VTI_REQUEST_FLUSH);
+}
+
+int vt_session_pause(void)
+{
+    return ask(VTI_REQUEST_OFF);
+}
+
+int vt_session_resume(void)
+{
+    return ask(VTI_REQUEST_ON);
+}
+
+const char *vt_session_error(void)
+{
+    return vti_attach_error();
+}

@@ -1,0 +1,15 @@
+/* site.h - sites get their ids, and names made at run time get sites. */
+#ifndef VENTURI_CORE_SITE_H
+#define VENTURI_CORE_SITE_H
+
+#include "share/arena.h"
+
+#include <venturi/span.h>
+
+/* The site's id, registering it (and copying its texts) on first use. Slow path only. */
+uint32_t vti_site_id(struct vti_arena_control *arena, struct vt_site *site);
+
+/* Begins the site log of a new arena: copies that of an earlier one, so that ids stay valid. */
+void vti_sites_carry_over(struct vti_arena_control *to, const struct vti_arena_control *from);
+
+#endif

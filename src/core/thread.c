@@ -1,0 +1,214 @@
+/*
+ * thread.c - threads come, are registered at their first trace point, and go.
+ *
+ * Everything here is slow path: signals blocked, no malloc (the program may be inside it).
+ */
+#include "core/thread.h"
+
+#include "core/clock.h"
+#include "core/ring.h"
+#include "core/runtime.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <venturi/span.h>
+
+__thread struct vti_thread *vti_self __attribute__((tls_model("initial-exec")));
+
+extern void *__libc_stack_end; /* of the main thread, from the dynamic loader */
+
+static pthread_key_t end_of_thread;
+static bool has_key;
+
+uint32_t vti_thread_depth(const struct vti_thread *self)
+{
+    return (uint32_t)(self->top - self->stack - 1);
+}
+
+static void reset_stack(struct vti_thread *self)
+{
+    if (!self->stack) {
+        self->stack = self->first_stack;
+        self->stack_end = self->first_stack + VTI_FIRST_STACK;
+    }
+    self->stack[0] = (struct vti_open_span){UINTPTR_MAX, (const void *)UINTPTR_MAX, 0, 0};
+    self->top = self->stack + 1;
+}
+
+bool vti_thread_push_room(struct vti_thread *self)
+{
+    size_t used = (size_t)(self->top - self->stack);
+    size_t room = (size_t)(self->stack_end - self->stack);
+    struct vti_open_span *grown;
+
+    if (self->top < self->stack_end)
+        return true;
+    grown = vti_private_map(2 * room * sizeof *grown);
+    if (!grown)
+        return false;
+    memcpy(grown, self->stack, used * sizeof *grown);
+    if (self->stack != self->first_stack)
+        munmap(self->stack, room * sizeof *grown);
+    self->stack = grown;
+    self->top = grown + used;
+    self->stack_end = grown + 2 * room;
+    return true;
+}
+
+/* Frames above this are on another stack (an alternate signal stack, a coroutine) and tell nothing
+ * about ours. The thread pointer lies just above the stack of every thread but the first. */
+static uintptr_t own_stack_high(void)
+{
+    if (getpid() == (pid_t)syscall(SYS_gettid))
+        return (uintptr_t)__libc_stack_end;
+    return (uintptr_t)__builtin_thread_pointer();
+}
+
+static struct vti_thread *new_thread(void)
+{
+    struct vti_runtime *runtime = vti_runtime();
+    struct vti_thread *self;
+
+    vti_runtime_lock();
+    self = runtime->free_threads;
+    if (self)
+        runtime->free_threads = self->next_free;
+    vti_runtime_unlock();
+    if (!self)
+        self = vti_private_map(sizeof *self);
+    if (!self)
+        return NULL;
+    self->next_free = NULL;
+    vti_self = self;
+    if (has_key)
+        pthread_setspecific(end_of_thread, self);
+    return self;
+}
+
+static bool take_slot(struct vti_thread *self)
+{
+    uint32_t at = vti_slots_pop(self->arena);
+
+    self->has_shared_slot = at != UINT32_MAX;
+    if (self->has_shared_slot)
+        self->slot = vti_arena_slot(self->arena, at);
+    else if (!self->slot)
+        self->slot = vti_private_map(sizeof *self->slot);
+    return self->slot != NULL;
+}
+
+/* Gives the thread a slot in the arena and its first block. */
+static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
+{
+    if (self->arena && self->has_shared_slot)
+        self->slot = NULL; /* it belonged to an earlier session */
+    self->arena = arena;
+    self->clock = arena->clock;
+    self->stack_high = own_stack_high();
+    reset_stack(self);
+    if (!take_slot(self))
+        return false;
+    self->slot->tid = (int32_t)syscall(SYS_gettid);
+    self->slot->start = vti_clock_read(self->clock);
+    self->async_next = (uint64_t)self->slot->tid << 32;
+    prctl(PR_GET_NAME, self->slot->name);
+    vti_ring_start(self);
+    __atomic_store_n(&self->slot->state, VTI_SLOT_LIVE, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Recording was off for a while: spans begun by hand may have ended unseen, so they end here. */
+static void start_period(struct vti_thread *self, uint32_t period)
+{
+    self->period = period;
+    while (!self->top[-1].token) {
+        vti_ring_put(self, vti_clock_read(self->clock), 0, VTI_RECORD_END, VTI_RECORD_IN_GAP, 0, NULL, 0);
+        self->top--;
+    }
+}
+
+static void block_signals(struct vti_slow *slow)
+{
+    sigset_t all;
+
+    slow->saved_errno = errno;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &slow->signals);
+}
+
+struct vti_thread *vti_slow_enter(struct vti_slow *slow)
+{
+    struct vti_arena_control *arena;
+    struct vti_thread *self;
+    uint32_t word;
+
+    block_signals(slow);
+    if (!*vt_control_word)
+        return NULL;
+    arena = vti_runtime_arena();
+    word = arena ? __atomic_load_n(&arena->word, __ATOMIC_RELAXED) : 0;
+    if (!word)
+        return NULL;
+    self = vti_self ? vti_self : new_thread();
+    if (!self)
+        return NULL;
+    if (self->arena != arena || !self->slot) {
+        if (!enlist(self, arena))
+            return NULL;
+        self->period = word & ~VTI_CONTROL_KINDS;
+    } else if (self->period != (word & ~VTI_CONTROL_KINDS)) {
+        start_period(self, word & ~VTI_CONTROL_KINDS);
+    }
+    return self;
+}
+
+struct vti_thread *vti_slow_enter_open(struct vti_slow *slow)
+{
+    struct vti_thread *self = vti_self;
+
+    block_signals(slow);
+    return self && self->slot && self->top > self->stack + 1 ? self : NULL;
+}
+
+void vti_slow_leave(struct vti_slow *slow)
+{
+    pthread_sigmask(SIG_SETMASK, &slow->signals, NULL);
+    errno = slow->saved_errno;
+}
+
+/* Runs when a thread ends. A trace point in a later destructor registers the thread once more. */
+static void leave(void *arg)
+{
+    struct vti_runtime *runtime = vti_runtime();
+    struct vti_thread *self = arg;
+    struct vti_slow slow;
+
+    block_signals(&slow);
+    vti_self = NULL;
+    if (self->slot) {
+        vti_ring_settle(self);
+        self->slot->end = vti_clock_read(self->clock);
+        if (self->has_shared_slot) {
+            __atomic_store_n(&self->slot->state, VTI_SLOT_DEAD, __ATOMIC_RELEASE);
+            self->slot = NULL;
+        }
+    }
+    self->arena = NULL;
+    self->limit = NULL;
+    self->cursor = NULL;
+    vti_runtime_lock();
+    self->next_free = runtime->free_threads;
+    runtime->free_threads = self;
+    vti_runtime_unlock();
+    vti_slow_leave(&slow);
+}
+
+void vti_thread_init(void)
+{
+    has_key = pthread_key_create(&end_of_thread, leave) == 0;
+}

@@ -1,0 +1,72 @@
+/*
+ * thread.h - what the runtime keeps for each thread, in memory that the kernel wipes in a forked child.
+ *
+ * A wiped struct is all zero: cursor and limit are equal, so the next trace point takes the slow path,
+ * which sees that there is no slot and begins anew. Nothing in the fast path has to know about fork.
+ */
+#ifndef VENTURI_CORE_THREAD_H
+#define VENTURI_CORE_THREAD_H
+
+#include "share/arena.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A span that is open. The frame tells after a longjmp that the function was left without notice. */
+struct vti_open_span {
+    uintptr_t frame;
+    const void *token; /* the scope's address; NULL: begun by hand */
+    uint32_t site;
+    uint32_t reserved;
+};
+
+#define VTI_FIRST_STACK 160
+
+struct vti_thread {
+    struct vti_record *cursor; /* the next record to fill */
+    struct vti_record *limit;
+    struct vti_open_span *top; /* one past the innermost open span */
+    struct vti_open_span *stack_end;
+    uint32_t clock;
+    uint32_t period; /* of the control word when this thread last looked */
+
+    /* from here on only in the slow path */
+    struct vti_arena_control *arena;
+    struct vti_slot *slot; /* NULL: not registered */
+    struct vti_block *block; /* the last one that was linked; NULL: none yet */
+    bool is_losing;          /* no block was free: the cursor is in the slot's scratch area */
+    struct vti_open_span *stack; /* [0] is a sentinel that matches nothing */
+    uintptr_t stack_high;        /* above every frame of this thread's own stack */
+    uint64_t async_next;
+    bool has_shared_slot; /* false: no slot was free, `slot` is private and everything is only counted */
+    struct vti_thread *next_free;
+    struct vti_open_span first_stack[VTI_FIRST_STACK];
+};
+
+extern __thread struct vti_thread *vti_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The slow path runs with signals blocked: a handler can neither see it half done nor jump out of it. */
+struct vti_slow {
+    sigset_t signals;
+    int saved_errno;
+};
+
+/* Blocks signals and gives this thread, registered and in the current period; NULL if nothing is to
+ * be recorded. vti_slow_leave() must follow in every case. */
+struct vti_thread *vti_slow_enter(struct vti_slow *slow);
+
+/* The same without registering: NULL if this thread has nothing open. */
+struct vti_thread *vti_slow_enter_open(struct vti_slow *slow);
+void vti_slow_leave(struct vti_slow *slow);
+
+uint32_t vti_thread_depth(const struct vti_thread *self);
+
+/* Room for one more open span; false if there is no memory for it. */
+bool vti_thread_push_room(struct vti_thread *self);
+
+/* Called once when the library is loaded: the hook for the end of threads. */
+void vti_thread_init(void);
+
+#endif
