@@ -1,0 +1,320 @@
+/*
+ * drain.c - the drainer's loop: new processes, requests, rounds over the arenas, ends.
+ */
+#include "drain/drain.h"
+
+#include "base/error.h"
+#include "drain/clock.h"
+#include "drain/target.h"
+#include "drain/recorder.h"
+#include "drain/socket.h"
+#include "share/arena.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUND_IDLE_MS 10
+#define ROUND_BUSY_MS 1
+#define POLL_MAX 1024 /* processes whose end is noticed at once; others by trying */
+#define CHECK_INTERVAL_NS 200000000u
+
+struct vti_drain {
+    struct vti_drain_options options;
+    struct vti_recorder *recorder;  /* owned */
+    struct vti_target *processes;  /* owned, newest first */
+    int listener;
+    char session[96];
+    char path[256];
+    uint32_t control_word; /* what attached programs get; the period counts up */
+    uint32_t period;
+    uint64_t spans;        /* of processes that ended */
+    double cost_ticks;
+    double thread_ticks;
+    uint64_t checked_ns;
+    bool was_used;
+    bool is_closed;
+    bool is_busy;          /* the last round found records */
+    int error;
+    struct vti_drain_stats stats;
+};
+
+static void switch_to(struct vti_drain *drain, bool on)
+{
+    if (on && drain->control_word)
+        return;
+    if (on)
+        drain->period += VTI_CONTROL_PERIOD;
+    drain->control_word = on ? (drain->period | VTI_CONTROL_SPANS) : 0;
+    for (struct vti_target *p = drain->processes; p; p = p->next)
+        vti_target_set_word(p, drain->control_word);
+}
+
+int vti_drain_create(struct vti_drain **result, const struct vti_drain_options *options)
+{
+    struct vti_drain *drain = calloc(1, sizeof *drain);
+    int code;
+
+    if (!drain)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    drain->options = *options;
+    snprintf(drain->path, sizeof drain->path, "%s", options->output);
+    if (options->session)
+        snprintf(drain->session, sizeof drain->session, "%s", options->session);
+    else
+        vti_socket_make_name(drain->session, sizeof drain->session);
+    drain->listener = vti_socket_listen(drain->session);
+    code = drain->listener < 0 ? drain->listener : vti_recorder_create(&drain->recorder, options);
+    if (code) {
+        vti_drain_free(drain);
+        return code;
+    }
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is a full disk, not a reason to die */
+    switch_to(drain, !options->starts_off);
+    *result = drain;
+    return 0;
+}
+
+void vti_drain_free(struct vti_drain *drain)
+{
+    if (!drain)
+        return;
+    while (drain->processes) {
+        struct vti_target *process = drain->processes;
+
+        vti_target_set_word(process, 0);
+        drain->processes = process->next;
+        vti_target_free(process);
+    }
+    if (drain->listener >= 0)
+        close(drain->listener);
+    vti_recorder_free(drain->recorder);
+    free(drain);
+}
+
+const char *vti_drain_session(const struct vti_drain *drain)
+{
+    return drain->session;
+}
+
+uint32_t vti_drain_alive(const struct vti_drain *drain)
+{
+    uint32_t alive = 0;
+
+    for (const struct vti_target *p = drain->processes; p; p = p->next)
+        alive += !p->is_finished;
+    return alive;
+}
+
+bool vti_drain_was_used(const struct vti_drain *drain)
+{
+    return drain->was_used;
+}
+
+bool vti_drain_is_closed(const struct vti_drain *drain)
+{
+    return drain->is_closed;
+}
+
+/* ---- processes ---------------------------------------------------------------------------------- */
+
+static void finish(struct vti_drain *drain, struct vti_target *process, enum vti_process_end how,
+                   uint32_t status)
+{
+    if (process->is_finished)
+        return;
+    vti_target_finish(process, vti_clock_now_ns(), how, status);
+    drain->spans += process->spans;
+    drain->cost_ticks += (double)process->spans * (double)process->fact.pair_millis / 1000;
+    drain->thread_ticks += (double)process->thread_ticks;
+}
+
+/* Ended processes give up their arena; what they left is in the file. */
+static void sweep(struct vti_drain *drain)
+{
+    struct vti_target **link = &drain->processes;
+
+    while (*link) {
+        struct vti_target *process = *link;
+
+        if (process->is_finished) {
+            *link = process->next;
+            vti_target_free(process);
+        } else {
+            link = &process->next;
+        }
+    }
+}
+
+/* A process that attaches again has replaced itself by exec; its parent may be one of ours. */
+static void relate(struct vti_drain *drain, struct vti_target *process)
+{
+    for (struct vti_target *p = drain->processes; p; p = p->next) {
+        if (p->pid == process->pid && p->is_announced)
+            finish(drain, p, VTI_ENDED_EXEC, 0);
+        if ((uint32_t)p->pid == process->fact.parent_pid && p->is_announced)
+            process->fact.parent_plus_one = p->fact.process + 1;
+    }
+}
+
+static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t arena_version)
+{
+    struct vti_answer answer = {.drainer_pid = getpid()};
+    struct vti_target *process = NULL;
+
+    if (arena_version != VTI_ARENA_VERSION)
+        answer.error = VTI_E_UNSUPPORTED;
+    else if (drain->is_closed)
+        answer.error = VTI_E_SESSION;
+    else
+        answer.error = vti_target_create(&process, drain->recorder, pid, &drain->options,
+                                          drain->control_word);
+    if (process) {
+        relate(drain, process);
+        process->next = drain->processes;
+        drain->processes = process;
+        drain->was_used = true;
+        answer.arena_bytes = process->arena_bytes;
+    }
+    vti_socket_answer(client, &answer, process ? process->arena_fd : -1);
+    if (process) {
+        close(process->arena_fd);
+        process->arena_fd = -1;
+    }
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------- */
+
+static void read_all(struct vti_drain *drain, bool cut)
+{
+    uint64_t now_ns = vti_clock_now_ns();
+    uint64_t count = 0;
+
+    for (struct vti_target *p = drain->processes; p; p = p->next)
+        count += vti_target_read(p, now_ns, cut);
+    drain->is_busy = count > VTI_BLOCK_RECORDS;
+    vti_recorder_tick(drain->recorder, now_ns, cut);
+}
+
+static void close_recording(struct vti_drain *drain)
+{
+    if (drain->is_closed)
+        return;
+    switch_to(drain, false);
+    drain->stats.still_running = vti_drain_alive(drain);
+    for (struct vti_target *p = drain->processes; p; p = p->next)
+        finish(drain, p, VTI_ENDED_UNKNOWN, 0);
+    drain->is_closed = true;
+    drain->error = vti_recorder_close(drain->recorder, &drain->stats);
+    drain->stats.spans = drain->spans;
+    drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
+}
+
+static bool knows(const struct vti_drain *drain, pid_t pid)
+{
+    for (const struct vti_target *p = drain->processes; p; p = p->next)
+        if (p->pid == pid)
+            return true;
+    return pid == getpid();
+}
+
+static void serve(struct vti_drain *drain)
+{
+    struct vti_answer answer = {.drainer_pid = getpid()};
+    struct vti_drain_stats stats = {0};
+    struct vti_request request;
+    pid_t pid;
+    int client = vti_socket_accept(drain->listener, &request, &pid);
+
+    if (client < 0)
+        return;
+    if (request.type == VTI_REQUEST_ATTACH) {
+        attach(drain, client, pid, request.arena_version);
+        close(client);
+        return;
+    }
+    if (request.type == VTI_REQUEST_ON || request.type == VTI_REQUEST_OFF)
+        switch_to(drain, request.type == VTI_REQUEST_ON);
+    else if (request.type == VTI_REQUEST_FLUSH)
+        read_all(drain, true);
+    else if (request.type == VTI_REQUEST_STOP)
+        close_recording(drain);
+    else if (request.type != VTI_REQUEST_STATUS)
+        answer.error = VTI_E_USAGE;
+    stats = drain->stats;
+    vti_recorder_stats(drain->recorder, &stats);
+    answer.process_count = vti_drain_alive(drain);
+    answer.is_on = drain->control_word != 0;
+    answer.knows_pid = knows(drain, request.pid);
+    answer.events = stats.file.events;
+    answer.lost = stats.file.lost_events;
+    snprintf(answer.path, sizeof answer.path, "%s", drain->path);
+    vti_socket_answer(client, &answer, -1);
+    close(client);
+}
+
+/* For processes without a pidfd (old kernel, too many to poll): are they still there? */
+static void check_processes(struct vti_drain *drain, uint64_t now_ns)
+{
+    if (now_ns - drain->checked_ns < CHECK_INTERVAL_NS)
+        return;
+    drain->checked_ns = now_ns;
+    for (struct vti_target *p = drain->processes; p; p = p->next)
+        if (kill(p->pid, 0) && errno == ESRCH)
+            finish(drain, p, VTI_ENDED_UNKNOWN, 0);
+}
+
+void vti_drain_step(struct vti_drain *drain, int wake_fd)
+{
+    struct pollfd polls[2 + POLL_MAX];
+    struct vti_target *polled[POLL_MAX];
+    nfds_t count = 2;
+
+    polls[0] = (struct pollfd){drain->listener, POLLIN, 0};
+    polls[1] = (struct pollfd){wake_fd, POLLIN, 0};
+    for (struct vti_target *p = drain->processes; p && count < 2 + POLL_MAX; p = p->next) {
+        if (p->pidfd < 0 || p->is_finished)
+            continue;
+        polled[count - 2] = p;
+        polls[count++] = (struct pollfd){p->pidfd, POLLIN, 0};
+    }
+    if (poll(polls, count, drain->is_busy ? ROUND_BUSY_MS : ROUND_IDLE_MS) < 0)
+        count = 0;
+    if (!drain->is_closed)
+        read_all(drain, false);
+    for (nfds_t i = 2; i < count; i++)
+        if (polls[i].revents && waitid(P_PIDFD, (id_t)polled[i - 2]->pidfd, NULL,
+                                       WEXITED | WNOHANG | WNOWAIT) != 0)
+            finish(drain, polled[i - 2], VTI_ENDED_UNKNOWN, 0);
+    check_processes(drain, vti_clock_now_ns());
+    sweep(drain);
+    while (count && (polls[0].revents & POLLIN)) {
+        serve(drain);
+        if (poll(polls, 1, 0) != 1)
+            break;
+    }
+}
+
+void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status)
+{
+    for (struct vti_target *p = drain->processes; p; p = p->next) {
+        if (p->pid != pid)
+            continue;
+        if (WIFSIGNALED(wait_status))
+            finish(drain, p, VTI_ENDED_SIGNAL, (uint32_t)WTERMSIG(wait_status));
+        else
+            finish(drain, p, VTI_ENDED_EXIT, (uint32_t)WEXITSTATUS(wait_status));
+    }
+}
+
+int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats)
+{
+    close_recording(drain);
+    *stats = drain->stats;
+    return drain->error;
+}

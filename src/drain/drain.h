@@ -1,0 +1,64 @@
+/*
+ * drain.h - the writer: takes arenas over the session socket, turns their records into blocks, appends.
+ *
+ * Used by `venturi run`, which drains for its own child, and by venturi-drain, the helper of programs
+ * that record on their own. One thread. Nothing that a measured program writes is trusted.
+ */
+#ifndef VENTURI_DRAIN_DRAIN_H
+#define VENTURI_DRAIN_DRAIN_H
+
+#include "format/write.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct vti_drain_options {
+    const char *output;
+    bool force;
+    const char *session;    /* name of the socket; NULL: one nobody can guess */
+    uint64_t buffer_bytes;  /* for each process; 0: 64 MiB */
+    uint32_t ring_seconds;  /* keep only the last so many seconds; 0: all */
+    uint64_t ring_bytes;    /* … and at most so many bytes of them; 0: 256 MiB */
+    uint32_t block_ms;      /* full buffers: wait up to so long before dropping; 0: drop */
+    bool starts_off;        /* recording waits for VTI_REQUEST_ON */
+    char *const *command;   /* what is recorded, NULL-terminated, or NULL */
+};
+
+struct vti_drain_stats {
+    struct vti_writer_stats file;
+    uint64_t spans;
+    uint32_t processes;
+    uint32_t tracks;
+    uint32_t still_running; /* processes that were alive when the recording was closed */
+    double cost_share;      /* our cost in the recorded threads, as a share of their time */
+    uint64_t overwritten;   /* events that gave way in a flight recorder */
+};
+
+struct vti_drain;
+
+/* Creates the file (refusing an existing one unless forced) and listens. */
+int vti_drain_create(struct vti_drain **drain, const struct vti_drain_options *options);
+
+/* The name to put into VENTURI_SESSION. */
+const char *vti_drain_session(const struct vti_drain *drain);
+
+/* Waits until there is something to do (at most some milliseconds, or until `wake_fd` is readable; -1:
+ * none), does it, returns. Errors of the file are kept for the end: recording never stops the program. */
+void vti_drain_step(struct vti_drain *drain, int wake_fd);
+
+/* Processes that are attached and alive, and whether one ever was. */
+uint32_t vti_drain_alive(const struct vti_drain *drain);
+bool vti_drain_was_used(const struct vti_drain *drain);
+bool vti_drain_is_closed(const struct vti_drain *drain); /* by VTI_REQUEST_STOP */
+
+/* How a process ended, if the caller is its parent and knows (waitpid's status). */
+void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status);
+
+/* Takes in what is left, closes the recording. The first error of the file, or 0. May be called once. */
+int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats);
+
+/* Everything is freed; if it was not closed before, the file stays as after a crash. */
+void vti_drain_free(struct vti_drain *drain);
+
+#endif

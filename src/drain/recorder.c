@@ -1,0 +1,386 @@
+/*
+ * recorder.c - file-wide ids, facts and event blocks of the recording that is being written.
+ *
+ * As a flight recorder it keeps the event blocks in memory, forgets those that are older than asked,
+ * and writes the rest when the recording is closed.
+ */
+#include "drain/recorder.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "drain/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define ANCHOR_INTERVAL_NS 1000000000u
+#define FLUSH_INTERVAL_NS 50000000u
+#define FLUSH_BYTES (1u << 20)
+#define RING_BYTES (256u << 20)
+
+/* A block that waits in the flight recorder. */
+struct kept_block {
+    struct kept_block *next;
+    struct vti_block_header header;
+    uint64_t taken_ns;
+    size_t bytes;
+    uint8_t data[];
+};
+
+struct vti_recorder {
+    struct vti_writer *writer; /* owned; NULL once closed */
+    struct vti_map *sites;     /* owned: description -> file-wide id - 1 */
+    struct vti_buf scratch;
+    enum vti_clock_type clock;
+    struct vti_anchor first_anchor;
+    struct vti_anchor last_anchor;
+    uint64_t flushed_ns;
+    uint32_t process_count;
+    uint32_t track_count;
+    uint64_t ring_ns; /* 0: no flight recorder */
+    uint64_t ring_bytes;
+    uint64_t kept_bytes;
+    struct kept_block *kept_first, **kept_end; /* oldest first, owned */
+    struct vti_loss_fact overwritten;
+    int error; /* the first one */
+};
+
+static void keep_error(struct vti_recorder *recorder, int code)
+{
+    if (code < 0 && !recorder->error)
+        recorder->error = code;
+}
+
+static void write_fact(struct vti_recorder *recorder, enum vti_kind kind, uint64_t first, uint64_t last)
+{
+    if (recorder->writer)
+        keep_error(recorder, vti_writer_facts(recorder->writer, kind, &recorder->scratch, 1, first, last));
+    vti_buf_clear(&recorder->scratch);
+}
+
+static void write_meta(struct vti_recorder *recorder, const char *key, struct vti_bytes value)
+{
+    struct vti_meta_fact fact = {vti_bytes_of(key), value};
+
+    vti_meta_write(&recorder->scratch, &fact);
+    write_fact(recorder, VTI_META, 0, 0);
+}
+
+static void write_command(struct vti_recorder *recorder, char *const *command)
+{
+    struct vti_buf joined = {0};
+
+    for (; command && *command; command++)
+        vti_buf_add(&joined, *command, strlen(*command) + 1);
+    if (joined.len)
+        write_meta(recorder, "command", (struct vti_bytes){(char *)joined.data, joined.len - 1});
+    vti_buf_fini(&joined);
+}
+
+static void cpu_model(char *to, size_t room)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256];
+
+    to[0] = 0;
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+
+        if (!colon || strncmp(line, "model name", 10))
+            continue;
+        colon[1 + strcspn(colon + 1, "\n")] = 0;
+        snprintf(to, room, "%s", colon + 2);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+static void write_host(struct vti_recorder *recorder)
+{
+    struct utsname name;
+    char model[256];
+    char system[256];
+    struct vti_host_fact fact = {0};
+
+    uname(&name);
+    cpu_model(model, sizeof model);
+    snprintf(system, sizeof system, "%.60s %.100s %.60s", name.sysname, name.release, name.machine);
+    fact.name = vti_bytes_of(name.nodename);
+    fact.os = vti_bytes_of(system);
+    fact.cpu = vti_bytes_of(model);
+    fact.cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    vti_host_write(&recorder->scratch, &fact);
+    write_fact(recorder, VTI_HOST, 0, 0);
+}
+
+static void write_anchor(struct vti_recorder *recorder)
+{
+    struct vti_clock_fact fact = {0, 0, recorder->clock, 1, &recorder->last_anchor};
+
+    vti_anchor_take(recorder->clock, &recorder->last_anchor);
+    vti_clock_write(&recorder->scratch, &fact);
+    write_fact(recorder, VTI_CLOCK, 0, 0);
+}
+
+static int open_output(const char *path, bool force)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
+
+    if (fd < 0 && errno == EEXIST && force) {
+        struct stat st;
+
+        if (!stat(path, &st) && !S_ISREG(st.st_mode))
+            return vti_fail(VTI_E_WRITE, "%s: is not a regular file", path);
+        unlink(path);
+        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
+    }
+    if (fd >= 0)
+        return fd;
+    if (errno == EEXIST)
+        return vti_fail(VTI_E_EXISTS, "%s: already exists", path);
+    return vti_fail_errno(VTI_E_WRITE, "%s: cannot create", path);
+}
+
+static void write_opening(struct vti_recorder *recorder, const struct vti_drain_options *options)
+{
+    char folder[4096];
+
+    write_meta(recorder, "venturi", vti_bytes_of(VENTURI_VERSION));
+    write_command(recorder, options->command);
+    write_meta(recorder, "directory", vti_bytes_of(getcwd(folder, sizeof folder) ? folder : ""));
+    write_meta(recorder, "policy",
+               vti_bytes_of(options->ring_seconds ? "ring" : options->block_ms ? "block" : "drop"));
+    write_host(recorder);
+    write_anchor(recorder);
+    recorder->first_anchor = recorder->last_anchor;
+}
+
+int vti_recorder_create(struct vti_recorder **result, const struct vti_drain_options *options)
+{
+    struct vti_recorder *recorder = calloc(1, sizeof *recorder);
+    int code;
+    int fd;
+
+    if (!recorder || vti_map_create(&recorder->sites)) {
+        free(recorder);
+        return vti_fail(VTI_E_NOMEM, "%s: out of memory", options->output);
+    }
+    fd = open_output(options->output, options->force);
+    code = fd < 0 ? fd : vti_writer_create(&recorder->writer, fd, options->output);
+    if (code) {
+        vti_recorder_free(recorder);
+        return code;
+    }
+    recorder->kept_end = &recorder->kept_first;
+    recorder->clock = vti_clock_choose();
+    recorder->ring_ns = options->ring_seconds * (uint64_t)1000000000;
+    recorder->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
+    write_opening(recorder, options);
+    keep_error(recorder, vti_writer_flush(recorder->writer));
+    *result = recorder;
+    return 0;
+}
+
+static struct kept_block *kept_pop(struct vti_recorder *recorder)
+{
+    struct kept_block *block = recorder->kept_first;
+
+    recorder->kept_first = block->next;
+    if (!recorder->kept_first)
+        recorder->kept_end = &recorder->kept_first;
+    recorder->kept_bytes -= block->bytes;
+    return block;
+}
+
+void vti_recorder_free(struct vti_recorder *recorder)
+{
+    if (!recorder)
+        return;
+    while (recorder->kept_first)
+        free(kept_pop(recorder));
+    if (recorder->writer)
+        vti_writer_abandon(recorder->writer);
+    vti_map_free(recorder->sites);
+    vti_buf_fini(&recorder->scratch);
+    free(recorder);
+}
+
+uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *site)
+{
+    int64_t at;
+    int is_new;
+
+    /* What is written is also the key, so equal sites of different processes are one. */
+    site->site = 0;
+    vti_site_write(&recorder->scratch, site);
+    at = vti_map_add(recorder->sites, recorder->scratch.data, recorder->scratch.len, &is_new);
+    vti_buf_clear(&recorder->scratch);
+    if (at < 0) {
+        keep_error(recorder, (int)at);
+        return 0;
+    }
+    site->site = (uint32_t)at + 1;
+    if (is_new) {
+        vti_site_write(&recorder->scratch, site);
+        write_fact(recorder, VTI_SITES, 0, 0);
+    }
+    return site->site;
+}
+
+uint32_t vti_recorder_new_process(struct vti_recorder *recorder)
+{
+    return recorder->process_count++;
+}
+
+uint32_t vti_recorder_new_track(struct vti_recorder *recorder)
+{
+    return recorder->track_count++;
+}
+
+void vti_recorder_process(struct vti_recorder *recorder, const struct vti_process_fact *fact)
+{
+    vti_process_write(&recorder->scratch, fact);
+    write_fact(recorder, VTI_PROCESS, fact->start, fact->end);
+}
+
+void vti_recorder_track(struct vti_recorder *recorder, const struct vti_track_fact *fact)
+{
+    vti_track_write(&recorder->scratch, fact);
+    write_fact(recorder, VTI_TRACK, fact->start, fact->end);
+}
+
+void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact *loss)
+{
+    if (recorder->writer)
+        keep_error(recorder, vti_writer_loss(recorder->writer, loss));
+}
+
+void vti_recorder_count_loss(struct vti_recorder *recorder, uint64_t events)
+{
+    if (recorder->writer)
+        vti_writer_count_loss(recorder->writer, events);
+}
+
+/* The oldest block gives way; what it held is stated as one loss at the end. */
+static void forget_oldest(struct vti_recorder *recorder)
+{
+    struct kept_block *block = kept_pop(recorder);
+    struct vti_loss_fact *loss = &recorder->overwritten;
+
+    if (!loss->events || block->header.first < loss->first)
+        loss->first = block->header.first;
+    if (block->header.last > loss->last)
+        loss->last = block->header.last;
+    loss->events += block->header.count;
+    free(block);
+}
+
+static void keep_block(struct vti_recorder *recorder, struct vti_encoder *encoder)
+{
+    struct vti_block_header header;
+    struct vti_summary summary;
+    struct kept_block *block;
+    int code = vti_encoder_cut(encoder, &recorder->scratch, &header, &summary);
+
+    block = code > 0 ? malloc(sizeof *block + recorder->scratch.len) : NULL;
+    if (block) {
+        block->next = NULL;
+        block->header = header;
+        block->taken_ns = vti_clock_now_ns();
+        block->bytes = recorder->scratch.len;
+        memcpy(block->data, recorder->scratch.data, block->bytes);
+        *recorder->kept_end = block;
+        recorder->kept_end = &block->next;
+        recorder->kept_bytes += block->bytes;
+    } else if (code) {
+        keep_error(recorder, VTI_E_NOMEM);
+    }
+    vti_buf_clear(&recorder->scratch);
+    while (recorder->kept_bytes > recorder->ring_bytes)
+        forget_oldest(recorder);
+}
+
+void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *encoder)
+{
+    if (!recorder->writer)
+        return;
+    if (recorder->ring_ns)
+        keep_block(recorder, encoder);
+    else
+        keep_error(recorder, vti_writer_events(recorder->writer, encoder));
+}
+
+uint32_t vti_recorder_clock(const struct vti_recorder *recorder)
+{
+    return recorder->clock;
+}
+
+uint64_t vti_recorder_ticks(const struct vti_recorder *recorder)
+{
+    return vti_clock_ticks(recorder->clock);
+}
+
+double vti_recorder_ticks_per_ns(const struct vti_recorder *recorder)
+{
+    uint64_t ns = recorder->last_anchor.monotonic_ns - recorder->first_anchor.monotonic_ns;
+
+    return ns ? (double)(recorder->last_anchor.ticks - recorder->first_anchor.ticks) / (double)ns : 1;
+}
+
+void vti_recorder_tick(struct vti_recorder *recorder, uint64_t now_ns, bool force)
+{
+    if (!recorder->writer)
+        return;
+    if (now_ns - recorder->last_anchor.monotonic_ns >= ANCHOR_INTERVAL_NS)
+        write_anchor(recorder);
+    while (recorder->ring_ns && recorder->kept_first &&
+           now_ns - recorder->kept_first->taken_ns > recorder->ring_ns)
+        forget_oldest(recorder);
+    if (force || now_ns - recorder->flushed_ns >= FLUSH_INTERVAL_NS ||
+        vti_writer_buffered(recorder->writer) >= FLUSH_BYTES) {
+        recorder->flushed_ns = now_ns;
+        keep_error(recorder, vti_writer_flush(recorder->writer));
+    }
+}
+
+static void write_kept(struct vti_recorder *recorder)
+{
+    while (recorder->kept_first) {
+        struct kept_block *block = kept_pop(recorder);
+
+        keep_error(recorder, vti_writer_block(recorder->writer, &block->header, block->data));
+        free(block);
+    }
+    if (recorder->overwritten.events) {
+        recorder->overwritten.reason = VTI_LOSS_OVERWRITTEN;
+        keep_error(recorder, vti_writer_loss(recorder->writer, &recorder->overwritten));
+    }
+}
+
+void vti_recorder_stats(const struct vti_recorder *recorder, struct vti_drain_stats *stats)
+{
+    if (recorder->writer)
+        vti_writer_stats(recorder->writer, &stats->file);
+    stats->processes = recorder->process_count;
+    stats->tracks = recorder->track_count;
+    stats->overwritten = recorder->overwritten.events;
+}
+
+int vti_recorder_close(struct vti_recorder *recorder, struct vti_drain_stats *stats)
+{
+    if (!recorder->writer)
+        return recorder->error;
+    write_kept(recorder);
+    write_anchor(recorder);
+    vti_recorder_stats(recorder, stats);
+    keep_error(recorder, vti_writer_close(recorder->writer, &stats->file));
+    recorder->writer = NULL;
+    return recorder->error;
+}

@@ -1,0 +1,38 @@
+/*
+ * recorder.h - the recording as the drainer sees it: file-wide ids, facts, event blocks, the flight recorder.
+ */
+#ifndef VENTURI_DRAIN_RECORDER_H
+#define VENTURI_DRAIN_RECORDER_H
+
+#include "drain/drain.h"
+
+struct vti_recorder;
+
+int vti_recorder_create(struct vti_recorder **recorder, const struct vti_drain_options *options);
+void vti_recorder_free(struct vti_recorder *recorder);
+
+/* The file-wide id of a site, written to the file when it is new. 0 when memory is short. */
+uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *site);
+
+uint32_t vti_recorder_new_process(struct vti_recorder *recorder);
+uint32_t vti_recorder_new_track(struct vti_recorder *recorder);
+void vti_recorder_process(struct vti_recorder *recorder, const struct vti_process_fact *fact);
+void vti_recorder_track(struct vti_recorder *recorder, const struct vti_track_fact *fact);
+void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact *loss);
+void vti_recorder_count_loss(struct vti_recorder *recorder, uint64_t events);
+
+/* Cuts the encoder's waiting events into a block. */
+void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *encoder);
+
+/* Clock: which one programs use, its ticks now; anchors are taken about once a second. */
+uint32_t vti_recorder_clock(const struct vti_recorder *recorder);
+uint64_t vti_recorder_ticks(const struct vti_recorder *recorder);
+double vti_recorder_ticks_per_ns(const struct vti_recorder *recorder);
+
+/* Once a round: anchors when due, the file written when enough has gathered or when forced. */
+void vti_recorder_tick(struct vti_recorder *recorder, uint64_t now_ns, bool force);
+
+void vti_recorder_stats(const struct vti_recorder *recorder, struct vti_drain_stats *stats);
+int vti_recorder_close(struct vti_recorder *recorder, struct vti_drain_stats *stats);
+
+#endif

@@ -1,0 +1,108 @@
+/* socket.c - the session socket, the drainer's side. */
+#include "drain/socket.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 128
+#define REQUEST_LIMIT_MS 50
+
+int vti_socket_listen(const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t len = strlen(name);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len);
+    int fd;
+
+    if (len >= sizeof address.sun_path)
+        return vti_fail(VTI_E_LIMIT, "session name too long");
+    memcpy(address.sun_path + 1, name, len);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return vti_fail_errno(VTI_E_SYSTEM, "cannot make the session socket");
+    if (bind(fd, (struct sockaddr *)&address, size) || listen(fd, BACKLOG)) {
+        int code = errno == EADDRINUSE ? VTI_E_EXISTS : VTI_E_SYSTEM;
+
+        vti_fail_errno(code, "cannot listen on the session socket");
+        close(fd);
+        return code;
+    }
+    return fd;
+}
+
+void vti_socket_make_name(char *to, size_t room)
+{
+    uint64_t noise[2] = {0, 0};
+
+    if (getrandom(noise, sizeof noise, 0) != (ssize_t)sizeof noise)
+        noise[0] = (uint64_t)getpid();
+    snprintf(to, room, VTI_SESSION_PREFIX "%u-%016llx%016llx", (unsigned)geteuid(),
+             (unsigned long long)noise[0], (unsigned long long)noise[1]);
+}
+
+static int accept_own(int listener, pid_t *pid)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    int client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (client < 0)
+        return -1;
+    if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &len) ||
+        (peer.uid != geteuid() && peer.uid != 0 && geteuid() != 0)) {
+        close(client);
+        return -1;
+    }
+    *pid = peer.pid;
+    return client;
+}
+
+int vti_socket_accept(int listener, struct vti_request *request, pid_t *pid)
+{
+    struct pollfd ready = {-1, POLLIN, 0};
+
+    ready.fd = accept_own(listener, pid);
+    if (ready.fd < 0)
+        return -1;
+    if (poll(&ready, 1, REQUEST_LIMIT_MS) != 1 ||
+        recv(ready.fd, request, sizeof *request, 0) != (ssize_t)sizeof *request ||
+        request->magic != VTI_PROTOCOL_MAGIC) {
+        close(ready.fd);
+        return -1;
+    }
+    return ready.fd;
+}
+
+void vti_socket_answer(int client, struct vti_answer *answer, int passed)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {answer, sizeof *answer};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    answer->magic = VTI_PROTOCOL_MAGIC;
+    if (passed >= 0) {
+        struct cmsghdr *header;
+
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof passed);
+        memcpy(CMSG_DATA(header), &passed, sizeof passed);
+    }
+    (void)!sendmsg(client, &message, MSG_NOSIGNAL);
+}

@@ -1,0 +1,302 @@
+/*
+ * stream.c - the records of one thread, from its slot and chain of blocks into an encoder.
+ *
+ * The thread goes on writing while we read. A record counts once its first word is not zero; a block
+ * is done with once the next one is linked behind it. All indices are checked: the program may have
+ * scribbled over its arena.
+ */
+#include "drain/stream.h"
+
+#include "drain/target.h"
+
+#include <string.h>
+
+#define STUCK_LIMIT_NS 1000000000u
+#define PENDING_LIMIT_NS 100000000u
+
+static void add_value(struct vti_event *event, uint32_t type, const uint8_t *data, size_t len)
+{
+    event->value.type = VTI_VALUE_NONE;
+    if (type == VTI_VALUE_TEXT) {
+        event->value.type = VTI_VALUE_TEXT;
+        event->value.text = (struct vti_bytes){(const char *)data, len};
+    } else if (type && type <= VTI_VALUE_DOUBLE && len >= 8) {
+        event->value.type = type;
+        memcpy(&event->value.u, data, 8);
+    }
+}
+
+/* Records were lost: the spans that ended unseen end at the start of the gap. */
+static void add_loss(struct vti_stream *stream, struct vti_target *process, const uint8_t *data,
+                     size_t len)
+{
+    struct vti_event event = {0};
+    struct vti_loss_note note;
+
+    if (len < sizeof note)
+        return;
+    memcpy(&note, data, sizeof note);
+    event.ticks = note.first;
+    event.kind = VTI_EVENT_END;
+    event.flags = VTI_FLAG_IN_GAP;
+    while (vti_encoder_depth(stream->encoder) > note.min_depth)
+        vti_encoder_add(stream->encoder, &event);
+    event.ticks = note.last;
+    event.kind = VTI_EVENT_LOSS;
+    event.flags = 0;
+    event.loss_reason = VTI_LOSS_BUFFERS;
+    event.loss_events = note.events;
+    event.loss_ticks = note.last > note.first ? note.last - note.first : 0;
+    vti_encoder_add(stream->encoder, &event);
+    vti_recorder_count_loss(process->recorder, note.events);
+    stream->loss_seen = note.sequence;
+}
+
+static void add_error(struct vti_event *event, const uint8_t *data, size_t len)
+{
+    uint32_t type_len;
+
+    if (len < 4)
+        return;
+    memcpy(&type_len, data, 4);
+    if (type_len > len - 4)
+        type_len = (uint32_t)(len - 4);
+    event->error_type = (struct vti_bytes){(const char *)data + 4, type_len};
+    event->error_message = (struct vti_bytes){(const char *)data + 4 + type_len, len - 4 - type_len};
+}
+
+/* Everything but plain begins and ends. */
+static void add_other(struct vti_stream *stream, struct vti_target *process,
+                      const struct vti_record *record, uint64_t ticks, const uint8_t *data, size_t len)
+{
+    static const uint8_t kinds[VTI_RECORD_KINDS] = {
+        [VTI_RECORD_BEGIN] = VTI_EVENT_BEGIN,
+        [VTI_RECORD_END] = VTI_EVENT_END,
+        [VTI_RECORD_MARK] = VTI_EVENT_MARK,
+        [VTI_RECORD_COUNTER] = VTI_EVENT_COUNTER,
+        [VTI_RECORD_ATTR] = VTI_EVENT_ATTR,
+        [VTI_RECORD_ERROR] = VTI_EVENT_ERROR,
+        [VTI_RECORD_ASYNC_BEGIN] = VTI_EVENT_ASYNC_BEGIN,
+        [VTI_RECORD_ASYNC_END] = VTI_EVENT_ASYNC_END,
+        [VTI_RECORD_ASYNC_ATTR] = VTI_EVENT_ASYNC_ATTR,
+    };
+    uint32_t kind = VTI_TAG_KIND(record->tag);
+    struct vti_event event = {0};
+
+    if (kind == VTI_RECORD_LOSS) {
+        add_loss(stream, process, data, len);
+        return;
+    }
+    if (kind >= VTI_RECORD_KINDS || !kinds[kind])
+        return;
+    event.ticks = ticks;
+    event.kind = kinds[kind];
+    event.flags = (uint8_t)VTI_TAG_FLAGS(record->tag);
+    event.site = record->id ? vti_target_site(process, record->id) : 0;
+    if (kind >= VTI_RECORD_ASYNC_BEGIN && len >= 8) {
+        memcpy(&event.async_id, data, 8);
+        data += 8;
+        len -= 8;
+    }
+    if (kind == VTI_RECORD_ERROR)
+        add_error(&event, data, len);
+    else
+        add_value(&event, VTI_TAG_TYPE(record->tag), data, len);
+    if (kind == VTI_RECORD_BEGIN)
+        stream->spans++;
+    vti_encoder_add(stream->encoder, &event);
+}
+
+static void add_record(struct vti_stream *stream, struct vti_target *process,
+                       const struct vti_record *record, uint64_t ticks)
+{
+    uint8_t data[VTI_PAYLOADS_MAX * VTI_PAYLOAD_DATA];
+    uint32_t payloads = VTI_TAG_PAYLOADS(record->tag);
+    int len = 0;
+
+    switch (record->tag) {
+    case VTI_TAG(VTI_RECORD_BEGIN, 0, 0, 0):
+        vti_encoder_begin(stream->encoder, ticks, vti_target_site(process, record->id));
+        stream->spans++;
+        return;
+    case VTI_TAG(VTI_RECORD_END, 0, 0, 0):
+        vti_encoder_end(stream->encoder, ticks);
+        return;
+    case VTI_TAG(VTI_RECORD_LAP, 0, 0, 0):
+        vti_encoder_end(stream->encoder, ticks);
+        vti_encoder_begin(stream->encoder, ticks, vti_target_site(process, record->id));
+        stream->spans++;
+        return;
+    }
+    if (payloads <= VTI_PAYLOADS_MAX)
+        len = vti_payload_get(record + 1, payloads, data);
+    if (len >= 0)
+        add_other(stream, process, record, ticks, data, (size_t)len);
+}
+
+/* A signal handler that ran inside a begin has recorded earlier times than the begin it interrupted:
+ * the begin is moved before it. (An end that was interrupted is moved behind by the encoder.) */
+static uint64_t begin_ticks(const struct vti_record *record, uint64_t ticks, bool has_next)
+{
+    uint64_t next = has_next ? __atomic_load_n(&record[1].ticks, __ATOMIC_ACQUIRE) : 0;
+
+    if (next && !(next & VTI_PAYLOAD_BIT) && next < ticks && VTI_TAG_KIND(record->tag) == VTI_RECORD_BEGIN)
+        return next;
+    return ticks;
+}
+
+/* An empty record lies in the way. True: step over it; false: come back later. */
+static bool may_skip(struct vti_stream *stream, struct vti_target *process, bool is_linked,
+                     uint64_t now_ns, bool is_final)
+{
+    if (is_final)
+        return true;
+    if (!is_linked)
+        return false;
+    /* The block was left, so a hook was interrupted between taking and filling this record. It may
+     * still be filled when the signal handler returns; the block is never used again in case it is. */
+    if (!stream->stuck_ns)
+        stream->stuck_ns = now_ns;
+    if (now_ns - stream->stuck_ns < STUCK_LIMIT_NS)
+        return false;
+    stream->stuck_ns = 0;
+    stream->is_retired = true;
+    vti_recorder_loss(process->recorder,
+                      &(struct vti_loss_fact){.reason = VTI_LOSS_BUFFERS,
+                                              .process_plus_one = process->fact.process + 1,
+                                              .track_plus_one = stream->track + 1,
+                                              .events = 1,
+                                              .first = vti_encoder_first(stream->encoder),
+                                              .last = vti_recorder_ticks(process->recorder)});
+    return true;
+}
+
+/* Reads records of one block up to `end`. False: an unfinished record is in the way. */
+static bool read_block(struct vti_stream *stream, struct vti_target *process,
+                       const struct vti_block *block, uint32_t end, bool is_linked, uint64_t now_ns,
+                       bool is_final)
+{
+    while (stream->position < end) {
+        const struct vti_record *record = &block->records[stream->position];
+        uint64_t ticks = __atomic_load_n(&record->ticks, __ATOMIC_ACQUIRE);
+        uint32_t step = 1;
+
+        if (!ticks) {
+            if (!may_skip(stream, process, is_linked, now_ns, is_final))
+                return false;
+        } else if (!(ticks & VTI_PAYLOAD_BIT)) {
+            step += VTI_TAG_PAYLOADS(record->tag);
+            if (stream->position + step > end)
+                step = 1;
+            else
+                add_record(stream, process, record,
+                           begin_ticks(record, ticks, stream->position + 1 < end));
+            if (vti_encoder_pending(stream->encoder) >= VTI_BLOCK_EVENTS)
+                vti_recorder_events(process->recorder, stream->encoder);
+            stream->stuck_ns = 0;
+        }
+        stream->position += step;
+    }
+    return true;
+}
+
+static void give_back(struct vti_stream *stream, struct vti_target *process, uint32_t used)
+{
+    struct vti_block *block = vti_arena_block(process->arena, stream->block - 1);
+
+    if (!stream->is_retired) {
+        memset(block->records, 0, used * sizeof *block->records);
+        block->next = 0;
+        block->used = 0;
+        vti_blocks_push(process->arena, stream->block - 1);
+    }
+    stream->is_retired = false;
+}
+
+uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
+                         uint64_t now_ns, bool is_final)
+{
+    struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
+    uint64_t count = 0;
+
+    if (!stream->block)
+        stream->block = __atomic_load_n(&slot->first_block, __ATOMIC_ACQUIRE);
+    while (stream->block && stream->block <= process->block_count) {
+        struct vti_block *block = vti_arena_block(process->arena, stream->block - 1);
+        uint32_t next = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE);
+        uint32_t before = stream->position;
+        uint32_t end = VTI_BLOCK_RECORDS;
+        bool is_done;
+
+        if (next && block->used < end)
+            end = block->used;
+        is_done = read_block(stream, process, block, end, next != 0, now_ns, is_final);
+        count += stream->position - before;
+        if (!is_done || !next)
+            break;
+        give_back(stream, process, end);
+        stream->block = next;
+        stream->position = 0;
+    }
+    if (!vti_encoder_pending(stream->encoder))
+        stream->pending_ns = 0;
+    else if (!stream->pending_ns)
+        stream->pending_ns = now_ns;
+    return count;
+}
+
+void vti_stream_cut(struct vti_stream *stream, struct vti_target *process, uint64_t now_ns, bool now)
+{
+    if (!vti_encoder_pending(stream->encoder))
+        return;
+    if (now || (stream->pending_ns && now_ns - stream->pending_ns >= PENDING_LIMIT_NS)) {
+        vti_recorder_events(process->recorder, stream->encoder);
+        stream->pending_ns = 0;
+    }
+}
+
+/* A thread that ended while its records had nowhere to go left only their number. */
+static void state_open_loss(struct vti_stream *stream, struct vti_target *process,
+                            const struct vti_slot *slot)
+{
+    struct vti_tally tally = slot->tallies[slot->tally_at & 1];
+    uint64_t counted = tally.last;
+    struct vti_loss_fact loss = {.reason = VTI_LOSS_BUFFERS,
+                                 .process_plus_one = process->fact.process + 1,
+                                 .track_plus_one = stream->track + 1};
+
+    if (!slot->is_losing || slot->loss_sequence == stream->loss_seen)
+        return;
+    for (uint32_t i = 0; i < VTI_SLOT_RECORDS; i++)
+        if (slot->scratch[i].ticks > counted)
+            vti_tally_add(&tally, &slot->scratch[i]);
+    loss.events = tally.events;
+    loss.first = tally.first;
+    loss.last = tally.last;
+    if (loss.events)
+        vti_recorder_loss(process->recorder, &loss);
+}
+
+void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
+                       uint64_t now_ns)
+{
+    struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
+
+    vti_stream_read(stream, process, slot_at, now_ns, true);
+    state_open_loss(stream, process, slot);
+    vti_stream_cut(stream, process, now_ns, true);
+    stream->fact.end = slot->end ? slot->end : vti_recorder_ticks(process->recorder);
+    stream->fact.name = vti_bytes_of(stream->name);
+    vti_recorder_track(process->recorder, &stream->fact);
+    process->spans += stream->spans;
+    if (stream->fact.end > stream->fact.start)
+        process->thread_ticks += stream->fact.end - stream->fact.start;
+    if (stream->block && stream->block <= process->block_count) {
+        give_back(stream, process, VTI_BLOCK_RECORDS);
+        stream->block = 0;
+    }
+    vti_encoder_free(stream->encoder);
+    memset(stream, 0, sizeof *stream);
+    memset(slot, 0, sizeof *slot);
+    vti_slots_push(process->arena, slot_at);
+}

@@ -1,0 +1,332 @@
+/* target.c - one measured process: its arena, its sites, its threads. */
+#include "drain/target.h"
+
+#include "base/error.h"
+#include "drain/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BUFFER_DEFAULT (64u << 20)
+#define BLOCKS_MIN 4u
+#define BLOCKS_MAX 65535u
+#define SITES_MAX (1u << 20)
+
+static size_t read_proc(pid_t pid, const char *file, char *to, size_t room)
+{
+    char path[64];
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, to, room - 1);
+        close(fd);
+    }
+    to[got > 0 ? got : 0] = 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
+static uint32_t parent_of(pid_t pid)
+{
+    char stat[512];
+    const char *after;
+    int parent = 0;
+
+    read_proc(pid, "stat", stat, sizeof stat);
+    after = strrchr(stat, ')'); /* the name before it may hold anything */
+    if (!after || sscanf(after, ") %*c %d", &parent) != 1 || parent < 0)
+        return 0;
+    return (uint32_t)parent;
+}
+
+/* The file size limit of the drainer holds for the arena too: a smaller one is better than none. */
+static int make_arena(struct vti_target *process, uint64_t buffer_bytes)
+{
+    uint64_t blocks = (buffer_bytes ? buffer_bytes : BUFFER_DEFAULT) / VTI_BLOCK_BYTES;
+    void *at;
+
+    blocks = blocks < BLOCKS_MIN ? BLOCKS_MIN : blocks > BLOCKS_MAX ? BLOCKS_MAX : blocks;
+    process->arena_fd = memfd_create("venturi", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (process->arena_fd < 0)
+        return vti_fail_errno(VTI_E_SYSTEM, "cannot make shared memory");
+    while (ftruncate(process->arena_fd, (off_t)vti_arena_bytes((uint32_t)blocks))) {
+        if (errno != EFBIG || blocks <= BLOCKS_MIN)
+            return vti_fail_errno(VTI_E_SYSTEM, "cannot size shared memory");
+        blocks = blocks / 2 < BLOCKS_MIN ? BLOCKS_MIN : blocks / 2;
+    }
+    fcntl(process->arena_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    process->block_count = (uint32_t)blocks;
+    process->arena_bytes = vti_arena_bytes((uint32_t)blocks);
+    at = mmap(NULL, process->arena_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, process->arena_fd, 0);
+    if (at == MAP_FAILED)
+        return vti_fail_errno(VTI_E_NOMEM, "cannot map shared memory");
+    process->arena = at;
+    vti_arena_layout(process->arena, process->block_count);
+    return 0;
+}
+
+static void set_control(struct vti_target *process, const struct vti_drain_options *options,
+                        uint32_t control_word)
+{
+    struct vti_arena_control *control = process->arena;
+
+    control->clock = vti_recorder_clock(process->recorder);
+    control->policy = options->block_ms ? VTI_POLICY_BLOCK : VTI_POLICY_DROP;
+    control->block_limit_ms = options->block_ms;
+    control->drainer_pid = getpid();
+    control->heartbeat_ns = vti_clock_now_ns();
+    vti_target_set_word(process, control_word);
+}
+
+int vti_target_create(struct vti_target **result, struct vti_recorder *recorder, pid_t pid,
+                       const struct vti_drain_options *options, uint32_t control_word)
+{
+    struct vti_target *process = calloc(1, sizeof *process);
+    int code;
+
+    if (!process)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    process->arena_fd = -1;
+    process->pidfd = -1;
+    process->recorder = recorder;
+    process->pid = pid;
+    code = make_arena(process, options->buffer_bytes);
+    if (code) {
+        vti_target_free(process);
+        return code;
+    }
+    set_control(process, options, control_word);
+    process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    process->command_len = read_proc(pid, "cmdline", process->command, sizeof process->command);
+    read_proc(pid, "comm", process->name, sizeof process->name);
+    process->name[strcspn(process->name, "\n")] = 0;
+    process->fact.pid = (uint32_t)pid;
+    process->fact.parent_pid = parent_of(pid);
+    *result = process;
+    return 0;
+}
+
+void vti_target_free(struct vti_target *process)
+{
+    if (!process)
+        return;
+    for (uint32_t i = 0; i < process->stream_count; i++)
+        vti_encoder_free(process->streams[i].encoder);
+    free(process->streams);
+    free(process->sites);
+    if (process->arena)
+        munmap(process->arena, process->arena_bytes);
+    if (process->arena_fd >= 0)
+        close(process->arena_fd);
+    if (process->pidfd >= 0)
+        close(process->pidfd);
+    free(process);
+}
+
+void vti_target_set_word(struct vti_target *process, uint32_t control_word)
+{
+    __atomic_store_n(&process->arena->word, control_word, __ATOMIC_RELEASE);
+}
+
+static void write_process(struct vti_target *process)
+{
+    struct vti_process_fact *fact = &process->fact;
+    size_t len = process->command_len;
+
+    fact->name = vti_bytes_of(process->name);
+    fact->command = (struct vti_bytes){process->command, len && !process->command[len - 1] ? len - 1 : len};
+    vti_recorder_process(process->recorder, fact);
+}
+
+/* A process gets its place in the file when it has said who it is. */
+static void announce(struct vti_target *process)
+{
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+
+    if (process->is_announced || !__atomic_load_n(&producer->is_ready, __ATOMIC_ACQUIRE))
+        return;
+    process->is_announced = true;
+    process->fact.process = vti_recorder_new_process(process->recorder);
+    process->fact.start = producer->start;
+    process->fact.pair_millis = producer->pair_millis;
+    process->fact.inner_millis = producer->inner_millis;
+    write_process(process);
+}
+
+static bool remember_site(struct vti_target *process, uint32_t file_id)
+{
+    if (process->site_count + 1 >= process->site_room) {
+        uint32_t room = process->site_room ? 2 * process->site_room : 64;
+        uint32_t *grown = room <= SITES_MAX ? realloc(process->sites, room * sizeof *grown) : NULL;
+
+        if (!grown)
+            return false;
+        process->sites = grown;
+        process->site_room = room;
+    }
+    process->sites[++process->site_count] = file_id;
+    return true;
+}
+
+/* Reads one entry of the site log at `at`. Returns its size, 0 if it does not fit or makes no sense. */
+static uint32_t read_site(struct vti_target *process, const uint8_t *at, uint64_t left)
+{
+    struct vti_site_entry entry;
+    struct vti_site_fact fact = {0};
+    const char *text = (const char *)at + sizeof entry;
+
+    if (left < sizeof entry)
+        return 0;
+    memcpy(&entry, at, sizeof entry);
+    if (entry.bytes > left || entry.bytes < sizeof entry + entry.name_len + entry.function_len +
+                                                 entry.file_len + entry.unit_len)
+        return 0;
+    fact.type = entry.type;
+    fact.line = entry.line;
+    fact.name = (struct vti_bytes){text, entry.name_len};
+    fact.function = (struct vti_bytes){text += entry.name_len, entry.function_len};
+    fact.file = (struct vti_bytes){text += entry.function_len, entry.file_len};
+    fact.unit = (struct vti_bytes){text + entry.file_len, entry.unit_len};
+    return remember_site(process, vti_recorder_site(process->recorder, &fact)) ? entry.bytes : 0;
+}
+
+static void read_sites(struct vti_target *process)
+{
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+    uint64_t published = __atomic_load_n(&producer->site_bytes, __ATOMIC_ACQUIRE);
+    const uint8_t *sites = vti_arena_sites(process->arena);
+
+    if (published > VTI_SITE_AREA)
+        published = VTI_SITE_AREA;
+    while (process->site_bytes < published) {
+        uint32_t bytes = read_site(process, sites + process->site_bytes, published - process->site_bytes);
+
+        if (!bytes)
+            break;
+        process->site_bytes += bytes;
+    }
+}
+
+uint32_t vti_target_site(struct vti_target *process, uint32_t id)
+{
+    if (id > process->site_count)
+        read_sites(process);
+    return id && id <= process->site_count ? process->sites[id] : 0;
+}
+
+static bool start_stream(struct vti_target *process, struct vti_stream *stream,
+                         const struct vti_slot *slot)
+{
+    stream->track = vti_recorder_new_track(process->recorder);
+    if (vti_encoder_create(&stream->encoder, stream->track))
+        return false;
+    stream->is_used = true;
+    memcpy(stream->name, slot->name, sizeof slot->name);
+    stream->fact.track = stream->track;
+    stream->fact.process = process->fact.process;
+    stream->fact.tid = (uint32_t)slot->tid;
+    stream->fact.start = slot->start;
+    stream->fact.name = vti_bytes_of(stream->name);
+    vti_recorder_track(process->recorder, &stream->fact);
+    return true;
+}
+
+static uint64_t read_slot(struct vti_target *process, uint32_t at, uint64_t now_ns, bool cut)
+{
+    struct vti_stream *stream = &process->streams[at];
+    struct vti_slot *slot = vti_arena_slot(process->arena, at);
+    uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+    uint64_t count;
+
+    if (state != VTI_SLOT_LIVE && state != VTI_SLOT_DEAD)
+        return 0;
+    if (!stream->is_used && !start_stream(process, stream, slot))
+        return 0;
+    if (state == VTI_SLOT_DEAD) {
+        vti_stream_finish(stream, process, at, now_ns);
+        return 1;
+    }
+    count = vti_stream_read(stream, process, at, now_ns, false);
+    vti_stream_cut(stream, process, now_ns, cut);
+    return count;
+}
+
+/* Streams for as many slots as the program ever had in use at once; returns how many there are. */
+static uint32_t follow_slots(struct vti_target *process)
+{
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+    uint32_t used = __atomic_load_n(&producer->slots.unused, __ATOMIC_ACQUIRE);
+    struct vti_stream *grown;
+
+    if (used > VTI_SLOT_COUNT)
+        used = VTI_SLOT_COUNT;
+    if (used <= process->stream_count)
+        return process->stream_count;
+    grown = realloc(process->streams, used * sizeof *grown);
+    if (!grown)
+        return process->stream_count;
+    memset(grown + process->stream_count, 0, (used - process->stream_count) * sizeof *grown);
+    process->streams = grown;
+    process->stream_count = used;
+    return used;
+}
+
+static void state_slotless(struct vti_target *process)
+{
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+    uint64_t events = __atomic_load_n(&producer->slotless_events, __ATOMIC_ACQUIRE);
+    struct vti_loss_fact loss = {.reason = VTI_LOSS_THREADS,
+                                 .process_plus_one = process->fact.process + 1,
+                                 .events = events - process->slotless_seen,
+                                 .first = producer->slotless_first,
+                                 .last = producer->slotless_last};
+
+    if (events <= process->slotless_seen)
+        return;
+    process->slotless_seen = events;
+    vti_recorder_loss(process->recorder, &loss);
+}
+
+uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
+{
+    uint64_t count = 0;
+    uint32_t slots;
+
+    if (process->is_finished)
+        return 0;
+    __atomic_store_n(&process->arena->heartbeat_ns, now_ns, __ATOMIC_RELAXED);
+    announce(process);
+    if (!process->is_announced)
+        return 0;
+    slots = follow_slots(process);
+    for (uint32_t i = 0; i < slots; i++)
+        count += read_slot(process, i, now_ns, cut);
+    return count;
+}
+
+void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_process_end how,
+                        uint32_t status)
+{
+    if (process->is_finished)
+        return;
+    vti_target_read(process, now_ns, false);
+    process->is_finished = true;
+    if (!process->is_announced)
+        return;
+    for (uint32_t i = 0; i < process->stream_count; i++)
+        if (process->streams[i].is_used)
+            vti_stream_finish(&process->streams[i], process, i, now_ns);
+    state_slotless(process);
+    process->fact.end = vti_recorder_ticks(process->recorder);
+    process->fact.how = how;
+    process->fact.status = status;
+    write_process(process);
+}

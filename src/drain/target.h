@@ -1,0 +1,54 @@
+/* target.h - one measured process: its arena, its sites, its threads. */
+#ifndef VENTURI_DRAIN_TARGET_H
+#define VENTURI_DRAIN_TARGET_H
+
+#include "drain/recorder.h"
+#include "drain/stream.h"
+#include "share/arena.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct vti_target {
+    struct vti_target *next;
+    struct vti_recorder *recorder; /* borrowed */
+    pid_t pid;
+    int pidfd;    /* -1 once the process has ended */
+    int arena_fd;
+    bool is_announced; /* its fact is written: it has recorded something */
+    bool is_finished;
+    struct vti_arena_control *arena;
+    uint64_t arena_bytes;
+    uint32_t block_count; /* our own copy: the program could change the arena's */
+    uint32_t *sites;      /* owned: file-wide id of each of the program's sites, [0] unused */
+    uint32_t site_count, site_room;
+    uint64_t site_bytes; /* of the site log that were read */
+    uint64_t slotless_seen;
+    struct vti_stream *streams; /* owned: one for each slot that was ever used */
+    uint32_t stream_count;
+    uint64_t spans;
+    uint64_t thread_ticks; /* lifetimes of its threads, for the cost */
+    struct vti_process_fact fact;
+    char name[64];
+    char command[4096];
+    size_t command_len;
+};
+
+/* Makes an arena for process `pid`; its descriptor is to be sent to it. */
+int vti_target_create(struct vti_target **process, struct vti_recorder *recorder, pid_t pid,
+                       const struct vti_drain_options *options, uint32_t control_word);
+void vti_target_free(struct vti_target *process);
+
+/* The file-wide id of one of its sites; reads on in the site log when needed. 0: no such site. */
+uint32_t vti_target_site(struct vti_target *process, uint32_t id);
+
+/* One round over all its threads. Returns the number of records read. */
+uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut);
+
+/* The process has ended (or recording does): reads all that is left and writes its end. */
+void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_process_end how,
+                        uint32_t status);
+
+void vti_target_set_word(struct vti_target *process, uint32_t control_word);
+
+#endif
