@@ -1,0 +1,25 @@
+/* child.h - the program that `run` starts: its signals, its end, and how its end becomes ours. */
+#ifndef VENTURI_CLI_CHILD_H
+#define VENTURI_CLI_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct vti_child {
+    pid_t pid;
+    int signal_fd; /* readable when a signal came for us, SIGCHLD included */
+    int status;    /* waitpid's, once it has ended */
+    sigset_t old_mask;
+};
+
+/* Starts the program. 0, or an exit code (126, 127, 125) after one line on stderr. */
+int vti_child_start(struct vti_child *child, char **program);
+
+/* Passes signals on; true once the program has ended. */
+bool vti_child_check(struct vti_child *child);
+
+/* The program's exit code. If a signal killed it, the same signal kills us, as our caller expects. */
+int vti_child_exit(struct vti_child *child);
+
+#endif
