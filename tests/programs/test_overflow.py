@@ -1,0 +1,55 @@
+"""Full buffers: dropped and counted exactly, waited for, or the oldest given up."""
+import pytest
+
+from conftest import Recording
+
+
+def test_drop_is_counted_exactly(record, tmp_path):
+    run = record("counted", tmp_path / "count", 400000, 0, 6, options=["--buffer", "256k"])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    total = run.facts["begins"] + run.facts["ends"]
+    assert recording.events + recording.lost == total
+    assert recording.lost > 0, "the buffer was meant to be too small"
+    assert "lost" in run.done.stderr
+
+
+def test_losses_have_a_time_range(record, tmp_path):
+    recording = record("counted", tmp_path / "count", 400000, 0, 6, options=["--buffer", "256k"]).recording
+    rows = recording.query("SELECT reason, events, begin_ns, end_ns FROM losses")
+    assert sum(row["events"] for row in rows) == recording.lost
+    assert all(row["begin_ns"] <= row["end_ns"] for row in rows)
+    assert {row["reason"] for row in rows} == {"buffers full"}
+
+
+def test_spans_still_nest_after_a_loss(record, tmp_path):
+    recording = record("counted", tmp_path / "count", 400000, 0, 6, options=["--buffer", "256k"]).recording
+    assert recording.query("SELECT max(depth) AS d FROM spans")[0]["d"] <= 5
+
+
+def test_blocking_loses_nothing(record, tmp_path):
+    run = record("counted", tmp_path / "count", 200000, 0, 6, options=["--buffer", "256k", "--block", "10s"])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.lost == 0
+    assert recording.events == run.facts["begins"] + run.facts["ends"]
+
+
+def test_flight_recorder_keeps_the_end(record, tmp_path):
+    run = record("counted", tmp_path / "count", 3000, 1000, 1, options=["--ring", "1s"])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    total = run.facts["begins"] + run.facts["ends"]
+    assert 0 < recording.events < total
+    rows = recording.query("SELECT sum(events) AS n FROM losses WHERE reason LIKE 'overwritten%'")
+    assert recording.events + rows[0]["n"] == total
+    first = recording.query("SELECT min(begin_ns) AS t FROM spans")[0]["t"]
+    last = recording.query("SELECT max(end_ns) AS t FROM spans")[0]["t"]
+    assert 0.5e9 < last - first < 2e9
+
+
+@pytest.mark.parametrize("options", [["--ring", "x"], ["--ring", "0"], ["--block", "-1ms"], ["--buffer", "lots"]])
+def test_bad_options(record, options):
+    run = record("ends", "return", options=options)
+    assert run.code == 2
+    assert run.done.stderr.count("\n") == 1

@@ -1,0 +1,96 @@
+"""Where recordings go: full disks, folders that cannot be written, little shared memory, two runs at once."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import VENTURI, Recording, Run, program
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"),
+                                reason="needs root and unshare for a small file system")
+
+
+def in_small_tmpfs(size, folder, script):
+    """Runs a shell script where `folder` is a tmpfs of that size; keeps what is copied out of it."""
+    os.makedirs(folder, exist_ok=True)
+    mount = f"mount -t tmpfs -o size={size} tmpfs {folder} && {script}"
+    return subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True, text=True, timeout=300)
+
+
+@needs_root
+def test_full_disk(tmp_path):
+    small, kept = tmp_path / "small", tmp_path / "kept.vt"
+    done = in_small_tmpfs("512k", small, f"{VENTURI} run -o {small}/out.vt -- {program('counted')} "
+                          f"{tmp_path}/count 200000 0 6; code=$?; cp {small}/out.vt {kept}; exit $code")
+    assert done.returncode == 0, done.stderr
+    run = Run(done, kept)
+    recording = Recording(kept)
+    assert recording.lost > 0
+    assert recording.events > 0
+    assert recording.events + recording.lost == run.facts["begins"] + run.facts["ends"]
+    rows = recording.query("SELECT DISTINCT reason FROM losses")
+    assert "disk full" in {row["reason"] for row in rows}
+    assert recording.info["closed"]
+
+
+@needs_root
+def test_little_shared_memory(tmp_path):
+    """64 MB of /dev/shm, as in containers, and full: the buffers are not there."""
+    script = (f"head -c 64M /dev/zero > /dev/shm/fill; {VENTURI} run -o {tmp_path}/out.vt -- "
+              f"{program('threads')} 200 8 100")
+    done = in_small_tmpfs("64m", "/dev/shm", script)
+    assert done.returncode == 0, done.stderr
+    run = Run(done, tmp_path / "out.vt")
+    assert run.recording.lost == 0
+    assert run.recording.spans() == {"thread work": run.facts["spans"]}
+
+
+def test_file_size_limit(tmp_path):
+    """ulimit -f of the shell: neither the program nor the drainer dies of it."""
+    done = subprocess.run(["sh", "-c", f"ulimit -f 200; exec {VENTURI} run -o {tmp_path}/out.vt -- "
+                           f"{program('counted')} {tmp_path}/count 100000 0 4"],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("folder", ["missing", "file/inside", "locked"])
+def test_output_that_cannot_be_written(tmp_path, folder):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "locked").mkdir(mode=0o500)
+    if folder == "locked" and os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    done = subprocess.run([VENTURI, "run", "-o", tmp_path / folder / "out.vt", "--", program("ends"), "exit"],
+                          capture_output=True, text=True)
+    assert done.returncode == 125
+    assert done.stderr.count("\n") == 1 and "out.vt" in done.stderr
+    assert done.stdout == "", "the program must not have run"
+
+
+def test_never_overwrites_without_force(record, tmp_path):
+    path = tmp_path / "out.vt"
+    path.write_text("precious")
+    run = record("ends", "exit")
+    assert run.code == 125 and "--force" in run.done.stderr
+    assert path.read_text() == "precious"
+    assert record("ends", "exit", options=["--force"]).code == 7
+    assert Recording(path).spans()["pair"] == 1000
+
+
+def test_two_runs_at_once(tmp_path):
+    runs = [subprocess.Popen([VENTURI, "run", "-q", "-o", tmp_path / f"{i}.vt", "--", program("ends"), "exit",
+                              str(1000 * (i + 1))], stdout=subprocess.DEVNULL) for i in range(4)]
+    assert [run.wait(60) for run in runs] == [7] * 4
+    for i in range(4):
+        assert Recording(tmp_path / f"{i}.vt").spans() == {"pair": 1000 * (i + 1), "open": 1}
+
+
+def test_default_name(tmp_path):
+    done = subprocess.run([VENTURI, "run", program("ends"), "exit"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 7
+    import re
+    names = os.listdir(tmp_path)
+    assert len(names) == 1 and re.fullmatch(r"ends-\d{8}-\d{6}-\d+\.vt", names[0])
+    assert names[0] in done.stderr
+    assert done.stderr.count("\n") <= 3
+    assert os.stat(tmp_path / names[0]).st_mode & 0o777 == 0o600

@@ -1,0 +1,82 @@
+"""`venturi run` is not there, as far as the program can tell."""
+import os
+import pty
+import signal
+import subprocess
+import time
+
+from conftest import VENTURI, Recording, program
+
+
+def test_streams_and_arguments_pass_through(tmp_path):
+    done = subprocess.run([VENTURI, "run", "-q", "-o", tmp_path / "x.vt", "sh", "-c",
+                           "cat; echo \"$0 $1 $2\"; echo error >&2; exit 3", "-o", "--", "a b"],
+                          input="hello\n", capture_output=True, text=True)
+    assert done.returncode == 3
+    assert done.stdout == "hello\n-o -- a b\n"
+    assert done.stderr.startswith("error\n")
+
+
+def test_not_found_and_not_executable(tmp_path):
+    for name, code in (("no-such-program", 127), (str(tmp_path), 126)):
+        done = subprocess.run([VENTURI, "run", "-o", tmp_path / "x.vt", name], capture_output=True, text=True)
+        assert done.returncode == code
+        assert done.stderr.count("\n") == 1 and name in done.stderr
+        assert not (tmp_path / "x.vt").exists()
+
+
+def test_a_program_without_trace_points(tmp_path):
+    done = subprocess.run([VENTURI, "run", "-o", tmp_path / "x.vt", "true"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "nothing recorded" in done.stderr
+    assert Recording(tmp_path / "x.vt").events == 0
+
+
+def test_signals_are_passed_on(tmp_path):
+    script = "trap 'echo got; exit 5' USR1; echo ready; while :; do sleep 0.05; done"
+    child = subprocess.Popen([VENTURI, "run", "-q", "-o", tmp_path / "x.vt", "sh", "-c", script],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert child.stdout.readline() == "ready\n"
+    child.send_signal(signal.SIGUSR1)
+    assert child.stdout.readline() == "got\n"
+    assert child.wait(20) == 5
+
+
+def test_process_group_and_terminal(tmp_path):
+    """In a terminal: same process group, Ctrl-C goes to the program, once."""
+    script = "trap 'echo int; exit 4' INT; echo \"pgid $(ps -o pgid= -p $$)\"; tty; while :; do sleep 0.05; done"
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execv(VENTURI, [VENTURI, "run", "-q", "-o", str(tmp_path / "x.vt"), "sh", "-c", script])
+    seen = b""
+    while b"/dev/pts" not in seen:
+        seen += os.read(fd, 1000)
+    assert f"pgid {pid}".encode() in seen.replace(b"  ", b" ")
+    os.write(fd, b"\x03")
+    end = time.monotonic() + 20
+    while True:
+        try:
+            more = os.read(fd, 1000)
+        except OSError:
+            break
+        seen += more
+        assert time.monotonic() < end
+        if not more:
+            break
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 4
+    assert seen.count(b"int") == 1
+
+
+def test_no_descriptor_and_no_thread_in_the_program(tmp_path):
+    """What a measured program has open, and how many threads, is the same as without us."""
+    count = tmp_path / "count"
+    child = subprocess.Popen([VENTURI, "run", "-q", "-o", tmp_path / "x.vt", "--", program("counted"), count, "0",
+                              "1000"])
+    time.sleep(0.5)
+    victim = int(subprocess.run(["pgrep", "-P", str(child.pid)], capture_output=True, text=True).stdout.split()[0])
+    targets = [os.readlink(f"/proc/{victim}/fd/{fd}") for fd in os.listdir(f"/proc/{victim}/fd")]
+    threads = os.listdir(f"/proc/{victim}/task")
+    os.kill(victim, signal.SIGKILL)
+    child.wait(20)
+    assert not [name for name in targets if "socket" in name or "memfd" in name or "pipe" in name]
+    assert len(threads) == 1

@@ -1,0 +1,109 @@
+"""Recording switched from outside, and programs that record on their own."""
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from conftest import VENTURI, Recording, program, tool, wait_for
+
+
+def test_switch_from_outside(tmp_path):
+    path, count = tmp_path / "x.vt", tmp_path / "count"
+    child = subprocess.Popen([VENTURI, "run", "-q", "--paused", "-o", path, "--", program("counted"), count, "0",
+                              "200", "3"])
+
+    def status():
+        listed = json.loads(tool("control", "--json", child.pid).stdout)
+        return listed[0] if listed else None
+
+    def recorded():
+        tool("control", child.pid, "flush")
+        return status()["events"]
+
+    try:
+        wait_for(lambda: status() is not None)
+        time.sleep(0.3)
+        assert recorded() == 0 and not status()["recording"]
+        tool("control", child.pid, "on")
+        wait_for(lambda: recorded() > 100)
+        tool("control", child.pid, "off")
+        time.sleep(0.1)
+        at = recorded()
+        time.sleep(0.3)
+        assert recorded() == at
+        tool("control", child.pid, "on")
+        wait_for(lambda: recorded() > at + 100)
+        tool("control", child.pid, "stop")
+        recording = Recording(path)
+        assert recording.info["closed"]
+        assert recording.query("SELECT max(depth) AS d FROM spans")[0]["d"] == 2
+    finally:
+        child.terminate()
+        child.wait(20)
+
+
+def test_control_of_nothing():
+    done = tool("control", os.getpid(), "off", check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def run_alone(tmp_path, name, *args, **env):
+    return subprocess.run([program(name), *map(str, args)], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **env})
+
+
+def settled(path):
+    wait_for(lambda: path.exists() and path.stat().st_size and Recording(path).info["closed"])
+    return Recording(path)
+
+
+@pytest.mark.parametrize("how, name", [("fork", "child"), ("spawn", "work")])
+def test_environment_starts_a_helper(tmp_path, how, name):
+    path = tmp_path / "out.vt"
+    done = run_alone(tmp_path, "forks", how, 10, 50, VENTURI_OUTPUT="out.vt")
+    assert done.returncode == 0, done.stderr
+    recording = settled(path)
+    assert recording.spans() == {"parent": 1, name: 500}
+    assert recording.lost == 0
+
+
+def test_helper_after_a_kill(tmp_path):
+    done = run_alone(tmp_path, "ends", "kill", 5000, VENTURI_OUTPUT="out.vt")
+    assert done.returncode == -9
+    assert settled(tmp_path / "out.vt").spans() == {"pair": 5000, "open": 1}
+
+
+def test_helper_cannot_write(tmp_path):
+    done = run_alone(tmp_path, "ends", "exit", 10, VENTURI_OUTPUT="/nowhere/at/all.vt")
+    assert done.returncode == 7
+    assert done.stderr == ""
+
+
+def test_helper_missing(tmp_path):
+    done = run_alone(tmp_path, "ends", "exit", 10, VENTURI_OUTPUT="out.vt", VENTURI_DRAIN="/no/such/helper")
+    assert done.returncode == 7
+
+
+def test_helper_is_no_child_of_the_program(tmp_path):
+    """wait() in the program must see its own children only."""
+    done = run_alone(tmp_path, "forks", "fork", 3, 5, VENTURI_OUTPUT="out.vt")
+    assert done.returncode == 0
+    assert settled(tmp_path / "out.vt").spans()["child"] == 15
+
+
+def test_session_functions(tmp_path):
+    done = run_alone(tmp_path, "session", "a.vt", "b.vt")
+    assert done.returncode == 0, done.stderr
+    assert Recording(tmp_path / "a.vt").spans() == {"recorded": 200}
+    assert Recording(tmp_path / "b.vt").spans() == {"recorded": 50}
+    assert Recording(tmp_path / "a.vt").info["closed"]
+
+
+def test_session_refuses_an_existing_file(tmp_path):
+    (tmp_path / "a.vt").write_text("precious")
+    done = run_alone(tmp_path, "session", "a.vt")
+    assert done.returncode == 1
+    assert "already exists" in done.stderr
+    assert (tmp_path / "a.vt").read_text() == "precious"
