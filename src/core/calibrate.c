@@ -32,7 +32,7 @@ static void prepare(uint32_t clock)
 {
     memset(&stand_in, 0, sizeof stand_in);
     stand_in.clock = clock;
-    stand_in.period = __atomic_load_n(vt_control_word, __ATOMIC_RELAXED) & ~VTI_CONTROL_KINDS;
+    stand_in.period = vti_control_word() & ~VTI_CONTROL_KINDS;
     stand_in.stack = stand_in.first_stack;
     stand_in.stack[0] = (struct vti_open_span){UINTPTR_MAX, (const void *)UINTPTR_MAX, 0, 0};
     stand_in.top = stand_in.stack + 1;

@@ -10,6 +10,7 @@
 #include "share/record.h"
 
 #include <stdint.h>
+#include <venturi/span.h>
 
 #define vti_likely(x) __builtin_expect(!!(x), 1)
 #define vti_unlikely(x) __builtin_expect(!!(x), 0)
@@ -57,6 +58,12 @@ static inline struct vti_record *vti_cursor_take(struct vti_record **cursor, uns
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return (struct vti_record *)step;
 #endif
+}
+
+/* What is recorded now. Acquire: the page it lies in was mapped by whichever thread attached. */
+static inline uint32_t vti_control_word(void)
+{
+    return __atomic_load_n(__atomic_load_n(&vt_control_word, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
 }
 
 /* Makes a filled record visible; pairs with the drainer's acquire load of `ticks`. */

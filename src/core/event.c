@@ -42,7 +42,7 @@ static void put(const struct event *event)
     struct vti_thread *self = vti_self;
     unsigned payloads = vti_payload_count(event->payload_bytes);
     uint32_t id = event->site ? __atomic_load_n(&event->site->id, __ATOMIC_RELAXED) : 0;
-    uint32_t word = __atomic_load_n(vt_control_word, __ATOMIC_RELAXED);
+    uint32_t word = vti_control_word();
     struct vti_record *record;
 
     if (!self || (event->site && !id) || self->cursor >= self->limit ||

@@ -41,17 +41,20 @@ static struct vti_record *filled_end(const struct vti_thread *self)
     return self->cursor < self->limit ? self->cursor : self->limit;
 }
 
-/* Notes how far the block was filled; it is handed over when the next one is linked behind it. */
+/* Notes how far the block (or the slot's own records) was filled; it is handed over when the next one
+ * is linked behind it. */
 static void leave_block(struct vti_thread *self)
 {
-    if (self->block && !self->is_losing)
+    if (self->block)
         self->block->used = (uint32_t)(filled_end(self) - self->block->records);
+    else
+        self->slot->used = (uint32_t)(filled_end(self) - self->slot->first);
 }
 
 /* The cursor moves first, the link follows once the new block says something sensible. */
 static uint32_t *enter_block(struct vti_thread *self, uint32_t at)
 {
-    uint32_t *link = self->block ? &self->block->next : &self->slot->first_block;
+    uint32_t *link = self->block ? &self->block->next : &self->slot->next;
 
     self->block = vti_arena_block(self->arena, at);
     self->limit = self->block->records + VTI_BLOCK_RECORDS;
@@ -62,7 +65,7 @@ static uint32_t *enter_block(struct vti_thread *self, uint32_t at)
 static void enter_scratch(struct vti_thread *self)
 {
     memset(self->slot->scratch, 0, sizeof self->slot->scratch);
-    self->limit = self->slot->scratch + VTI_SLOT_RECORDS;
+    self->limit = self->slot->scratch + VTI_SCRATCH_RECORDS;
     self->cursor = self->slot->scratch;
 }
 
@@ -109,11 +112,12 @@ void vti_ring_settle(struct vti_thread *self)
     enter_scratch(self);
 }
 
-/* The first records of the block that ends a loss: what was lost, and the spans begun meanwhile. */
+/* The first records of the block that ends a loss: what was lost, and the spans begun meanwhile, whose
+ * begins therefore do not count as lost. */
 static void write_loss(struct vti_thread *self, const struct vti_tally *tally)
 {
     uint32_t depth = vti_thread_depth(self);
-    struct vti_loss_note note = {tally->events, tally->first, tally->last,
+    struct vti_loss_note note = {tally->events - (depth - tally->min_depth), tally->first, tally->last,
                                  self->slot->loss_sequence, tally->min_depth};
 
     vti_ring_put(self, tally->last, 0, VTI_RECORD_LOSS, 0, 0, &note, sizeof note);
@@ -144,14 +148,12 @@ static void try_to_recover(struct vti_thread *self)
 
 void vti_ring_start(struct vti_thread *self)
 {
-    uint32_t at = take_block(self);
-
     self->block = NULL;
     self->is_losing = false;
-    if (at == UINT32_MAX)
+    self->limit = self->slot->first + VTI_FIRST_RECORDS;
+    self->cursor = self->slot->first;
+    if (!self->has_shared_slot)
         start_losing(self);
-    else
-        __atomic_store_n(enter_block(self, at), at + 1, __ATOMIC_RELEASE);
 }
 
 void vti_ring_room(struct vti_thread *self, unsigned count)

@@ -4,7 +4,7 @@
 
 #include "core/thread.h"
 
-/* Points the cursor of a registered thread at its first block. */
+/* Points the cursor of a registered thread at its slot's own records. */
 void vti_ring_start(struct vti_thread *self);
 
 /* Makes `count` records fit between cursor and limit. Slow path only. */

@@ -15,10 +15,9 @@
 /* Whether the fast path may go on; false as well for a struct that was wiped by a fork. */
 static inline bool is_ready(const struct vti_thread *self, uint32_t site_id)
 {
-    uint32_t word = __atomic_load_n(vt_control_word, __ATOMIC_RELAXED);
-
     return vti_likely(self && self->cursor < self->limit && site_id &&
-                      self->period == (word & ~VTI_CONTROL_KINDS) && self->top < self->stack_end);
+                      self->period == (vti_control_word() & ~VTI_CONTROL_KINDS) &&
+                      self->top < self->stack_end);
 }
 
 static inline void fill(struct vti_record *record, uint32_t id, uint32_t kind)

@@ -148,7 +148,7 @@ struct vti_thread *vti_slow_enter(struct vti_slow *slow)
     uint32_t word;
 
     block_signals(slow);
-    if (!*vt_control_word)
+    if (!vti_control_word())
         return NULL;
     arena = vti_runtime_arena();
     word = arena ? __atomic_load_n(&arena->word, __ATOMIC_RELAXED) : 0;

@@ -65,17 +65,17 @@ void vti_anchor_take(enum vti_clock_type type, struct vti_anchor *anchor)
     uint64_t narrowest = UINT64_MAX;
 
     for (int i = 0; i < ANCHOR_TRIES; i++) {
-        uint64_t before = vti_clock_ticks(type);
-        uint64_t monotonic = read_ns(CLOCK_MONOTONIC);
+        uint64_t before = read_ns(CLOCK_MONOTONIC);
         uint64_t realtime = read_ns(CLOCK_REALTIME);
-        uint64_t after = vti_clock_ticks(type);
+        uint64_t ticks = vti_clock_ticks(type);
+        uint64_t width = read_ns(CLOCK_MONOTONIC) - before;
 
-        if (after - before >= narrowest)
+        if (width >= narrowest)
             continue;
-        narrowest = after - before;
-        anchor->ticks = before + narrowest / 2;
-        anchor->monotonic_ns = monotonic;
+        narrowest = width;
+        anchor->ticks = ticks;
+        anchor->monotonic_ns = before + width / 2;
         anchor->realtime_ns = realtime;
+        anchor->error_ns = (uint32_t)(width < UINT32_MAX ? (width + 1) / 2 : UINT32_MAX);
     }
-    anchor->error_ns = (uint32_t)(narrowest / 2 > UINT32_MAX ? UINT32_MAX : narrowest / 2);
 }

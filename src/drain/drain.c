@@ -21,7 +21,7 @@
 
 #define ROUND_IDLE_MS 10
 #define ROUND_BUSY_MS 1
-#define POLL_MAX 1024 /* processes whose end is noticed at once; others by trying */
+#define POLL_MAX 1024 /* processes whose end is noticed at once; others when these are gone */
 #define CHECK_INTERVAL_NS 200000000u
 
 struct vti_drain {
@@ -188,6 +188,15 @@ static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t aren
     }
 }
 
+static bool is_gone(const struct vti_target *process)
+{
+    struct pollfd end = {process->pidfd, POLLIN, 0};
+
+    if (process->pidfd >= 0)
+        return poll(&end, 1, 0) == 1;
+    return kill(process->pid, 0) && errno == ESRCH;
+}
+
 /* ---- rounds ------------------------------------------------------------------------------------- */
 
 static void read_all(struct vti_drain *drain, bool cut)
@@ -206,9 +215,10 @@ static void close_recording(struct vti_drain *drain)
     if (drain->is_closed)
         return;
     switch_to(drain, false);
-    drain->stats.still_running = vti_drain_alive(drain);
-    for (struct vti_target *p = drain->processes; p; p = p->next)
+    for (struct vti_target *p = drain->processes; p; p = p->next) {
+        drain->stats.still_running += !p->is_finished && !is_gone(p);
         finish(drain, p, VTI_ENDED_UNKNOWN, 0);
+    }
     drain->is_closed = true;
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
     drain->stats.spans = drain->spans;
@@ -258,14 +268,14 @@ static void serve(struct vti_drain *drain)
     close(client);
 }
 
-/* For processes without a pidfd (old kernel, too many to poll): are they still there? */
+/* For processes without a pidfd (an old kernel, another pid namespace): are they still there? */
 static void check_processes(struct vti_drain *drain, uint64_t now_ns)
 {
     if (now_ns - drain->checked_ns < CHECK_INTERVAL_NS)
         return;
     drain->checked_ns = now_ns;
     for (struct vti_target *p = drain->processes; p; p = p->next)
-        if (kill(p->pid, 0) && errno == ESRCH)
+        if (p->pidfd < 0 && is_gone(p))
             finish(drain, p, VTI_ENDED_UNKNOWN, 0);
 }
 

@@ -262,12 +262,6 @@ void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact
         keep_error(recorder, vti_writer_loss(recorder->writer, loss));
 }
 
-void vti_recorder_count_loss(struct vti_recorder *recorder, uint64_t events)
-{
-    if (recorder->writer)
-        vti_writer_count_loss(recorder->writer, events);
-}
-
 /* The oldest block gives way; what it held is stated as one loss at the end. */
 static void forget_oldest(struct vti_recorder *recorder)
 {
@@ -341,7 +335,7 @@ void vti_recorder_tick(struct vti_recorder *recorder, uint64_t now_ns, bool forc
     if (now_ns - recorder->last_anchor.monotonic_ns >= ANCHOR_INTERVAL_NS)
         write_anchor(recorder);
     while (recorder->ring_ns && recorder->kept_first &&
-           now_ns - recorder->kept_first->taken_ns > recorder->ring_ns)
+           now_ns > recorder->kept_first->taken_ns + recorder->ring_ns)
         forget_oldest(recorder);
     if (force || now_ns - recorder->flushed_ns >= FLUSH_INTERVAL_NS ||
         vti_writer_buffered(recorder->writer) >= FLUSH_BYTES) {

@@ -19,7 +19,6 @@ uint32_t vti_recorder_new_track(struct vti_recorder *recorder);
 void vti_recorder_process(struct vti_recorder *recorder, const struct vti_process_fact *fact);
 void vti_recorder_track(struct vti_recorder *recorder, const struct vti_track_fact *fact);
 void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact *loss);
-void vti_recorder_count_loss(struct vti_recorder *recorder, uint64_t events);
 
 /* Cuts the encoder's waiting events into a block. */
 void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *encoder);

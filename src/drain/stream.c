@@ -26,29 +26,26 @@ static void add_value(struct vti_event *event, uint32_t type, const uint8_t *dat
     }
 }
 
-/* Records were lost: the spans that ended unseen end at the start of the gap. */
+/* Records were lost: the spans that ended unseen end at the start of the gap. These ends were among the
+ * lost events and no longer are. */
 static void add_loss(struct vti_stream *stream, struct vti_target *process, const uint8_t *data,
                      size_t len)
 {
-    struct vti_event event = {0};
+    struct vti_event end = {.kind = VTI_EVENT_END, .flags = VTI_FLAG_IN_GAP};
+    struct vti_loss_fact loss = {.reason = VTI_LOSS_BUFFERS,
+                                 .process_plus_one = process->fact.process + 1,
+                                 .track_plus_one = stream->track + 1};
     struct vti_loss_note note;
 
     if (len < sizeof note)
         return;
     memcpy(&note, data, sizeof note);
-    event.ticks = note.first;
-    event.kind = VTI_EVENT_END;
-    event.flags = VTI_FLAG_IN_GAP;
-    while (vti_encoder_depth(stream->encoder) > note.min_depth)
-        vti_encoder_add(stream->encoder, &event);
-    event.ticks = note.last;
-    event.kind = VTI_EVENT_LOSS;
-    event.flags = 0;
-    event.loss_reason = VTI_LOSS_BUFFERS;
-    event.loss_events = note.events;
-    event.loss_ticks = note.last > note.first ? note.last - note.first : 0;
-    vti_encoder_add(stream->encoder, &event);
-    vti_recorder_count_loss(process->recorder, note.events);
+    loss.events = note.events;
+    loss.first = note.first;
+    loss.last = note.last;
+    for (end.ticks = note.first; vti_encoder_depth(stream->encoder) > note.min_depth; loss.events--)
+        vti_encoder_add(stream->encoder, &end);
+    vti_recorder_loss(process->recorder, &loss);
     stream->loss_seen = note.sequence;
 }
 
@@ -171,13 +168,13 @@ static bool may_skip(struct vti_stream *stream, struct vti_target *process, bool
     return true;
 }
 
-/* Reads records of one block up to `end`. False: an unfinished record is in the way. */
-static bool read_block(struct vti_stream *stream, struct vti_target *process,
-                       const struct vti_block *block, uint32_t end, bool is_linked, uint64_t now_ns,
-                       bool is_final)
+/* Reads the records of one stretch up to `end`. False: an unfinished record is in the way. */
+static bool read_records(struct vti_stream *stream, struct vti_target *process,
+                         const struct vti_record *records, uint32_t end, bool is_linked,
+                         uint64_t now_ns, bool is_final)
 {
     while (stream->position < end) {
-        const struct vti_record *record = &block->records[stream->position];
+        const struct vti_record *record = &records[stream->position];
         uint64_t ticks = __atomic_load_n(&record->ticks, __ATOMIC_ACQUIRE);
         uint32_t step = 1;
 
@@ -200,14 +197,39 @@ static bool read_block(struct vti_stream *stream, struct vti_target *process,
     return true;
 }
 
-static void give_back(struct vti_stream *stream, struct vti_target *process, uint32_t used)
-{
-    struct vti_block *block = vti_arena_block(process->arena, stream->block - 1);
+/* A stretch of records of one thread: a block, or the beginning of its slot. */
+struct stretch {
+    struct vti_record *records;
+    uint32_t *next;
+    uint32_t *used;
+    uint32_t count;
+};
 
-    if (!stream->is_retired) {
-        memset(block->records, 0, used * sizeof *block->records);
-        block->next = 0;
-        block->used = 0;
+static bool find_stretch(const struct vti_stream *stream, const struct vti_target *process,
+                         uint32_t slot_at, struct stretch *stretch)
+{
+    struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
+    struct vti_block *block;
+
+    if (!stream->block) {
+        *stretch = (struct stretch){slot->first, &slot->next, &slot->used, VTI_FIRST_RECORDS};
+        return true;
+    }
+    if (stream->block > process->block_count)
+        return false; /* not an index that we know of */
+    block = vti_arena_block(process->arena, stream->block - 1);
+    *stretch = (struct stretch){block->records, &block->next, &block->used, VTI_BLOCK_RECORDS};
+    return true;
+}
+
+/* The slot's own stretch is not used again while its thread lives. */
+static void give_back(struct vti_stream *stream, struct vti_target *process,
+                      const struct stretch *stretch, uint32_t used)
+{
+    if (stream->block && !stream->is_retired) {
+        memset(stretch->records, 0, used * sizeof *stretch->records);
+        *stretch->next = 0;
+        *stretch->used = 0;
         vti_blocks_push(process->arena, stream->block - 1);
     }
     stream->is_retired = false;
@@ -216,25 +238,22 @@ static void give_back(struct vti_stream *stream, struct vti_target *process, uin
 uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
                          uint64_t now_ns, bool is_final)
 {
-    struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
+    struct stretch stretch;
     uint64_t count = 0;
 
-    if (!stream->block)
-        stream->block = __atomic_load_n(&slot->first_block, __ATOMIC_ACQUIRE);
-    while (stream->block && stream->block <= process->block_count) {
-        struct vti_block *block = vti_arena_block(process->arena, stream->block - 1);
-        uint32_t next = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE);
+    while (find_stretch(stream, process, slot_at, &stretch)) {
+        uint32_t next = __atomic_load_n(stretch.next, __ATOMIC_ACQUIRE);
         uint32_t before = stream->position;
-        uint32_t end = VTI_BLOCK_RECORDS;
+        uint32_t end = stretch.count;
         bool is_done;
 
-        if (next && block->used < end)
-            end = block->used;
-        is_done = read_block(stream, process, block, end, next != 0, now_ns, is_final);
+        if (next && *stretch.used < end)
+            end = *stretch.used;
+        is_done = read_records(stream, process, stretch.records, end, next != 0, now_ns, is_final);
         count += stream->position - before;
         if (!is_done || !next)
             break;
-        give_back(stream, process, end);
+        give_back(stream, process, &stretch, end);
         stream->block = next;
         stream->position = 0;
     }
@@ -267,7 +286,7 @@ static void state_open_loss(struct vti_stream *stream, struct vti_target *proces
 
     if (!slot->is_losing || slot->loss_sequence == stream->loss_seen)
         return;
-    for (uint32_t i = 0; i < VTI_SLOT_RECORDS; i++)
+    for (uint32_t i = 0; i < VTI_SCRATCH_RECORDS; i++)
         if (slot->scratch[i].ticks > counted)
             vti_tally_add(&tally, &slot->scratch[i]);
     loss.events = tally.events;
@@ -281,6 +300,7 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
                        uint64_t now_ns)
 {
     struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
+    struct stretch stretch;
 
     vti_stream_read(stream, process, slot_at, now_ns, true);
     state_open_loss(stream, process, slot);
@@ -291,10 +311,8 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     process->spans += stream->spans;
     if (stream->fact.end > stream->fact.start)
         process->thread_ticks += stream->fact.end - stream->fact.start;
-    if (stream->block && stream->block <= process->block_count) {
-        give_back(stream, process, VTI_BLOCK_RECORDS);
-        stream->block = 0;
-    }
+    if (find_stretch(stream, process, slot_at, &stretch))
+        give_back(stream, process, &stretch, stretch.count);
     vti_encoder_free(stream->encoder);
     memset(stream, 0, sizeof *stream);
     memset(slot, 0, sizeof *slot);

@@ -14,7 +14,7 @@ struct vti_target;
 struct vti_stream {
     bool is_used;
     uint32_t track;
-    uint32_t block;    /* index + 1 of the block being read; 0: none yet */
+    uint32_t block;    /* index + 1 of the block being read; 0: the slot's own records */
     uint32_t position; /* next record in it */
     bool is_retired;   /* the block holds a record that was never finished: not to be used again */
     uint64_t stuck_ns; /* since when such a record is in the way; 0: none */

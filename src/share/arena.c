@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #define SLOTS_OFFSET (2u * VTI_PAGE + VTI_SITE_AREA)
-#define BLOCKS_OFFSET (SLOTS_OFFSET + (uint64_t)VTI_SLOT_COUNT * VTI_PAGE)
+#define BLOCKS_OFFSET (SLOTS_OFFSET + (uint64_t)VTI_SLOT_COUNT * VTI_SLOT_BYTES)
 
 uint64_t vti_arena_bytes(uint32_t block_count)
 {
@@ -46,7 +46,7 @@ struct vti_slot *vti_arena_slot(const struct vti_arena_control *control, uint32_
 {
     if (at >= VTI_SLOT_COUNT)
         return NULL;
-    return (struct vti_slot *)((uintptr_t)control + SLOTS_OFFSET + (uintptr_t)at * VTI_PAGE);
+    return (struct vti_slot *)((uintptr_t)control + SLOTS_OFFSET + (uintptr_t)at * VTI_SLOT_BYTES);
 }
 
 struct vti_block *vti_arena_block(const struct vti_arena_control *control, uint32_t at)

@@ -5,14 +5,15 @@
  *     0        control   written by the drainer: the word that switches recording, clock, policy
  *     4096     producer  written by the program: who it is, what a pair costs, sites so far
  *     8192     sites     append-only log of site descriptions
- *              slots     one page for each thread
+ *              slots     two pages for each thread: its first records, and where to count lost ones
  *              blocks    64 KiB each, of 16-byte records
  *
  * There are no pointers and no locks in here: both sides may be killed at any time, and the drainer
  * trusts nothing that it reads (every index is checked).
  *
- * The way of a block: a thread pops it from the free list, fills it, links it behind its previous
- * one; the drainer follows the links, zeroes what it has read and pushes it back. A zero first word
+ * A thread begins in its slot, so that thousands of threads with little to say need no block. The way
+ * of a block: a thread pops it from the free list, fills it, links it behind its previous one; the
+ * drainer follows the links, zeroes what it has read and pushes it back. A zero first word
  * therefore always means "not written yet".
  */
 #ifndef VENTURI_SHARE_ARENA_H
@@ -27,7 +28,9 @@
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
-#define VTI_SLOT_RECORDS 236
+#define VTI_SLOT_BYTES (2 * VTI_PAGE)
+#define VTI_FIRST_RECORDS 256  /* in the slot itself */
+#define VTI_SCRATCH_RECORDS 240
 #define VTI_SITE_AREA (16u << 20)
 #define VTI_SLOT_COUNT 4096
 
@@ -107,15 +110,18 @@ struct vti_slot {
     int32_t tid;
     uint64_t start;
     uint64_t end;
-    uint32_t first_block; /* index + 1 */
-    uint32_t next_free;   /* link of the free list */
+    uint32_t next;      /* as in a block: what follows the first records */
+    uint32_t used;      /* as in a block */
+    uint32_t next_free; /* link of the free list */
+    uint32_t reserved;
     char name[16];
     uint32_t is_losing;      /* records go to `scratch` and are only counted */
     uint32_t loss_sequence;  /* of the loss under way */
     uint32_t tally_at;       /* which of the two is valid: a kill between two stores cannot split a sum */
-    uint32_t reserved;
+    uint32_t reserved_too;
     struct vti_tally tallies[2];
-    struct vti_record scratch[VTI_SLOT_RECORDS];
+    struct vti_record first[VTI_FIRST_RECORDS];
+    struct vti_record scratch[VTI_SCRATCH_RECORDS];
 };
 
 struct vti_block {
@@ -126,7 +132,7 @@ struct vti_block {
     struct vti_record records[VTI_BLOCK_RECORDS];
 };
 
-_Static_assert(sizeof(struct vti_slot) <= VTI_PAGE, "a slot is one page");
+_Static_assert(sizeof(struct vti_slot) <= VTI_SLOT_BYTES, "a slot is two pages");
 _Static_assert(sizeof(struct vti_block) == VTI_BLOCK_BYTES, "a block is 64 KiB");
 
 /* Sizes and offsets for `block_count` blocks; fills the control part of a fresh arena. */
