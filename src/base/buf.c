@@ -34,7 +34,7 @@ uint8_t *vti_buf_reserve(struct vti_buf *buf, size_t more)
         buf->failed = true;
         return NULL;
     }
-    if (buf->len + more <= buf->capacity)
+    if (buf->data && buf->len + more <= buf->capacity)
         return buf->data + buf->len;
     wanted = buf->capacity ? buf->capacity : 256;
     while (wanted < buf->len + more)

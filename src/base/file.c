@@ -16,7 +16,7 @@
 
 struct vti_output {
     int fd;
-    bool is_stdout;
+    bool is_direct; /* standard output, a device or a pipe: no other name until it is whole */
     bool force;
     uint64_t written;
     size_t used;
@@ -67,16 +67,29 @@ void vti_mapping_close(struct vti_mapping *mapping)
 
 static void output_free(struct vti_output *out)
 {
-    if (out->fd >= 0 && !out->is_stdout)
+    if (out->fd >= 0 && out->fd != STDOUT_FILENO)
         close(out->fd);
     free(out->path);
     free(out->part);
     free(out);
 }
 
+/* Renaming would put a file in the place of a device; a pipe is read while it is written. */
+static int open_special(struct vti_output *out, const struct stat *st)
+{
+    out->is_direct = true;
+    if (S_ISDIR(st->st_mode))
+        return vti_fail(VTI_E_WRITE, "%s: is a directory", out->path);
+    out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+    if (out->fd < 0)
+        return vti_fail_errno(VTI_E_WRITE, "%s: cannot open", out->path);
+    return 0;
+}
+
 int vti_output_open(struct vti_output **result, const char *path, bool force, bool is_private)
 {
     struct vti_output *out = calloc(1, sizeof *out);
+    struct stat st;
     int code = 0;
 
     if (!out)
@@ -85,7 +98,7 @@ int vti_output_open(struct vti_output **result, const char *path, bool force, bo
     out->force = force;
     if (!strcmp(path, "-")) {
         out->fd = STDOUT_FILENO;
-        out->is_stdout = true;
+        out->is_direct = true;
         *result = out;
         return 0;
     }
@@ -95,11 +108,15 @@ int vti_output_open(struct vti_output **result, const char *path, bool force, bo
         code = vti_fail(VTI_E_NOMEM, "%s: out of memory", path);
         goto out;
     }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        code = open_special(out, &st);
+        goto out;
+    }
     if (!force && access(path, F_OK) == 0) {
         code = vti_fail(VTI_E_EXISTS, "%s: already exists", path);
         goto out;
     }
-    out->fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, is_private ? 0600 : 0666);
+    out->fd = open(out->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, is_private ? 0600 : 0666);
     if (out->fd < 0)
         code = vti_fail_errno(VTI_E_WRITE, "%s: cannot create", path);
 out:
@@ -152,6 +169,16 @@ uint64_t vti_output_offset(const struct vti_output *out)
     return out->written;
 }
 
+int vti_output_fd(const struct vti_output *out)
+{
+    int fd;
+
+    if (out->is_direct)
+        return vti_fail(VTI_E_WRITE, "%s: is not a file", out->path ? out->path : "standard output");
+    fd = fcntl(out->fd, F_DUPFD_CLOEXEC, 3);
+    return fd < 0 ? vti_fail_errno(VTI_E_SYSTEM, "%s: no file descriptor", out->path) : fd;
+}
+
 /* Puts the finished file under its name. Without force a file that appeared meanwhile is kept. */
 static int output_rename(struct vti_output *out)
 {
@@ -170,7 +197,7 @@ int vti_output_commit(struct vti_output *out)
 {
     int code = output_flush(out);
 
-    if (!out->is_stdout) {
+    if (!out->is_direct) {
         if (!code && fsync(out->fd) && errno != EINVAL && errno != EROFS)
             code = vti_fail_errno(VTI_E_WRITE, "%s: cannot write", out->path);
         if (!code)
@@ -186,7 +213,7 @@ void vti_output_abandon(struct vti_output *out)
 {
     if (!out)
         return;
-    if (!out->is_stdout)
+    if (!out->is_direct)
         unlink(out->part);
     output_free(out);
 }

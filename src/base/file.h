@@ -21,13 +21,17 @@ void vti_mapping_close(struct vti_mapping *mapping);
  * Output that appears under its name only when it is whole. "-" is standard output. Bytes go to
  * PATH.part-PID until vti_output_commit() renames it; vti_output_abandon() removes it. Without `force`
  * an existing PATH is refused at once (VTI_E_EXISTS). Files are made with mode 0600 & ~umask when
- * `is_private`, else 0666 & ~umask.
+ * `is_private`, else 0666 & ~umask. A device or pipe is written as it is.
  */
 struct vti_output;
 
 int vti_output_open(struct vti_output **out, const char *path, bool force, bool is_private);
 int vti_output_write(struct vti_output *out, const void *bytes, size_t count); /* buffered */
 uint64_t vti_output_offset(const struct vti_output *out);
+
+/* A descriptor of the file for a caller that writes all of it by other means and closes it before the
+ * commit; or a negative code, also for standard output, devices and pipes. */
+int vti_output_fd(const struct vti_output *out);
 int vti_output_commit(struct vti_output *out); /* frees `out` in every case */
 void vti_output_abandon(struct vti_output *out);
 

@@ -1,8 +1,11 @@
 /* json.c - writes JSON into a buffer. */
 #include "base/json.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,36 +63,6 @@ void vti_json_array_end(struct vti_json *json)
     close_level(json, ']');
 }
 
-/* Bytes of the valid UTF-8 character at `at`, 0 if there is none (overlong, surrogate, cut). */
-static size_t utf8_length(const uint8_t *at, size_t left)
-{
-    uint32_t point;
-    size_t need;
-
-    if (at[0] < 0x80)
-        return 1;
-    if (at[0] >= 0xc2 && at[0] <= 0xdf)
-        need = 2;
-    else if ((at[0] & 0xf0) == 0xe0)
-        need = 3;
-    else if (at[0] >= 0xf0 && at[0] <= 0xf4)
-        need = 4;
-    else
-        return 0;
-    if (left < need)
-        return 0;
-    point = at[0] & (0xff >> (need + 1));
-    for (size_t i = 1; i < need; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (at[i] & 0x3f);
-    }
-    if ((need == 3 && (point < 0x800 || (point >= 0xd800 && point <= 0xdfff))) ||
-        (need == 4 && (point < 0x10000 || point > 0x10ffff)))
-        return 0;
-    return need;
-}
-
 static void add_escaped(struct vti_buf *out, uint8_t byte)
 {
     static const char short_forms[] = "\b\bb\t\tt\n\nn\f\ff\r\rr";
@@ -115,23 +88,26 @@ static void add_quoted(struct vti_buf *out, const char *text, size_t len)
 
     vti_buf_add_u8(out, '"');
     while (at < end) {
+        uint32_t character = 0;
         size_t step;
 
         if (*at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\') {
             at++;
             continue;
         }
-        step = *at < 0x80 ? 0 : utf8_length(at, (size_t)(end - at));
-        if (step) {
+        step = *at < 0x80 ? 0 : vti_utf8_get(at, (size_t)(end - at), &character);
+        if (step && character >= 0xa0) {
             at += step;
             continue;
         }
         vti_buf_add(out, plain, (size_t)(at - plain));
         if (*at < 0x80)
             add_escaped(out, *at);
+        else if (step)
+            add_escaped(out, (uint8_t)character); /* a C1 control, which terminals obey */
         else
             vti_buf_add_text(out, "\xef\xbf\xbd");
-        plain = ++at;
+        plain = at += step ? step : 1;
     }
     vti_buf_add(out, plain, (size_t)(at - plain));
     vti_buf_add_u8(out, '"');
@@ -205,4 +181,16 @@ void vti_json_null(struct vti_json *json)
 {
     before_value(json);
     vti_buf_add_text(json->out, "null");
+}
+
+void vti_json_raw(struct vti_json *json, const char *format, ...)
+{
+    char text[64];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    before_value(json);
+    vti_buf_add_text(json->out, text);
 }

@@ -10,15 +10,14 @@
 #include "format/event.h"
 #include "format/layout.h"
 
-#define VTI_STACK_MAX 65536 /* open spans a block may begin with */
-
 struct vti_decoder {
-    struct vti_reader reader;
+    struct vti_reader reader; /* the events not yet given */
+    const uint8_t *payload;
     uint64_t ticks;
     uint64_t last_allowed; /* the header's last tick: events beyond it are damage */
     uint32_t left;         /* events still to come */
     uint32_t last_site;
-    uint32_t guess[256];
+    uint32_t guess[VTI_GUESSES];
     struct vti_reader stack; /* the open stack's entries */
     uint32_t stack_left;
     uint64_t first;
@@ -36,7 +35,8 @@ int vti_decoder_init(struct vti_decoder *decoder, const struct vti_block_header 
 uint32_t vti_decoder_stack_count(const struct vti_decoder *decoder);
 int vti_decoder_stack_next(struct vti_decoder *decoder, uint32_t *site, uint64_t *begin_ticks);
 
-/* The next event: 1, or 0 after the last, or VTI_E_DAMAGED. Unknown types are skipped. */
+/* The next event: 1, or 0 after the last, or VTI_E_DAMAGED. Unknown types are skipped. Sets ticks, kind,
+ * flags, site and what belongs to the kind; the rest of *event keeps its old contents. */
 int vti_decoder_next(struct vti_decoder *decoder, struct vti_event *event);
 
 #endif

@@ -24,7 +24,13 @@ enum vti_event_flags {
     VTI_FLAG_FAILED = 4,    /* async span that failed */
 };
 
-enum vti_value_type { VTI_VALUE_NONE, VTI_VALUE_INT, VTI_VALUE_UINT, VTI_VALUE_DOUBLE, VTI_VALUE_TEXT };
+enum vti_value_type {
+    VTI_VALUE_NONE,
+    VTI_VALUE_INT,
+    VTI_VALUE_UINT,
+    VTI_VALUE_DOUBLE,
+    VTI_VALUE_TEXT
+};
 
 /* Bytes are borrowed: from the caller when encoding, from the payload when decoding; not terminated. */
 struct vti_bytes {

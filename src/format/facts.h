@@ -70,7 +70,7 @@ struct vti_clock_fact {
     uint32_t host;
     uint32_t type; /* enum vti_clock_type */
     uint32_t anchor_count;
-    const struct vti_anchor *anchors; /* writing: the caller's; reading: NULL, use vti_anchor_read */
+    const struct vti_anchor *anchors; /* the caller's when writing; NULL when reading */
 };
 
 struct vti_clock_link_fact {
@@ -80,7 +80,13 @@ struct vti_clock_link_fact {
     uint64_t error_ns;
 };
 
-enum vti_site_type { VTI_SITE_SPAN, VTI_SITE_COUNTER, VTI_SITE_MARK, VTI_SITE_KEY, VTI_SITE_FUNCTION };
+enum vti_site_type {
+    VTI_SITE_SPAN,
+    VTI_SITE_COUNTER,
+    VTI_SITE_MARK,
+    VTI_SITE_KEY,
+    VTI_SITE_FUNCTION
+};
 
 struct vti_site_fact {
     uint32_t site;
@@ -125,12 +131,14 @@ bool vti_meta_read(struct vti_reader *in, struct vti_meta_fact *fact);
 bool vti_host_read(struct vti_reader *in, struct vti_host_fact *fact);
 bool vti_process_read(struct vti_reader *in, struct vti_process_fact *fact);
 bool vti_track_read(struct vti_reader *in, struct vti_track_fact *fact);
-bool vti_clock_read(struct vti_reader *in, struct vti_clock_fact *fact); /* then anchor_count anchors */
-bool vti_anchor_read(struct vti_reader *in, struct vti_anchor *anchor);
+bool vti_clock_read(struct vti_reader *in, struct vti_clock_fact *fact);
+bool vti_anchor_read(struct vti_reader *in, struct vti_anchor *anchor); /* after a clock, each */
 bool vti_clock_link_read(struct vti_reader *in, struct vti_clock_link_fact *fact);
 bool vti_site_read(struct vti_reader *in, struct vti_site_fact *fact);
 bool vti_loss_read(struct vti_reader *in, struct vti_loss_fact *fact);
 
-struct vti_bytes vti_bytes_of(const char *text); /* NULL gives an empty one */
+struct vti_bytes vti_bytes_of(const char *text);                 /* NULL gives an empty one */
+void vti_bytes_put(struct vti_buf *out, struct vti_bytes bytes); /* a string of the format */
+struct vti_bytes vti_bytes_get(struct vti_reader *in);           /* data is never NULL */
 
 #endif

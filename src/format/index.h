@@ -30,7 +30,13 @@ struct vti_index_node {
     const uint8_t *lanes; /* 24 bytes each, in the payload */
 };
 
-/* Building. Memory: 40 bytes a block and about 300 bytes for each 16 blocks. */
+/*
+ * Building. Memory: 48 bytes a block, 40 and 24 a lane for each 16 blocks, and the lanes of the last
+ * blocks (at most VTI_INDEX_RECENT) so that a cut there leaves an exact index. A cut further back is
+ * exact too, but for lanes of the last node whose span ended in what was cut: they are empty.
+ */
+#define VTI_INDEX_RECENT 80
+
 struct vti_index_builder;
 
 int vti_index_builder_create(struct vti_index_builder **builder, uint32_t track);
@@ -38,10 +44,18 @@ void vti_index_builder_free(struct vti_index_builder *builder);
 int vti_index_builder_add(struct vti_index_builder *builder, uint64_t offset,
                           const struct vti_block_header *header, const struct vti_summary *summary);
 
+size_t vti_index_builder_count(const struct vti_index_builder *builder); /* blocks */
+
+/* The first block at or after file offset `offset`, or the last before it; false if there is none. */
+bool vti_index_builder_from(const struct vti_index_builder *builder, uint64_t offset,
+                            struct vti_index_entry *entry);
+bool vti_index_builder_before(const struct vti_index_builder *builder, uint64_t offset,
+                              struct vti_index_entry *entry);
+
 /* Forgets blocks at or after file offset `offset` (they were cut off); returns how many events they held. */
 uint64_t vti_index_builder_cut(struct vti_index_builder *builder, uint64_t offset);
 
-/* Appends the whole INDEX block to `out`. */
+/* Appends the whole INDEX block to `out`; the builder stays as it is. */
 int vti_index_builder_finish(struct vti_index_builder *builder, struct vti_buf *out);
 
 /* Reading, over a payload that stays mapped. All accessors are bounded by what _open checked. */

@@ -14,8 +14,9 @@
 #define VTI_TRAILER_BYTES 24
 #define VTI_BLOCK_ALIGN 8
 #define VTI_PAYLOAD_MAX (1u << 30)
-#define VTI_BLOCK_EVENTS 512 /* events a writer puts in one block */
-#define VTI_LANES_MAX 64     /* depths that a summary describes */
+#define VTI_BLOCK_EVENTS 1536 /* events a writer puts in one block */
+#define VTI_LANES_MAX 64      /* depths that a summary describes */
+#define VTI_STACK_MAX 65536   /* open spans a block may begin with */
 #define VTI_VERSION_MAJOR 1
 #define VTI_VERSION_MINOR 0
 
@@ -44,6 +45,25 @@ enum vti_kind {
     VTI_END,
     VTI_KIND_COUNT
 };
+
+/* The two low bits of an event's first number. */
+enum vti_code { VTI_CODE_END, VTI_CODE_GUESSED, VTI_CODE_BEGIN, VTI_CODE_OTHER };
+
+/* What follows VTI_CODE_OTHER. */
+enum vti_other {
+    VTI_OTHER_END = 1,
+    VTI_OTHER_BEGIN,
+    VTI_OTHER_MARK,
+    VTI_OTHER_COUNTER,
+    VTI_OTHER_ATTR,
+    VTI_OTHER_ERROR,
+    VTI_OTHER_ASYNC_BEGIN,
+    VTI_OTHER_ASYNC_END,
+    VTI_OTHER_ASYNC_ATTR,
+    VTI_OTHER_LOSS,
+};
+
+#define VTI_GUESSES 256 /* size of the table that guesses the next site */
 
 struct vti_file_header {
     uint16_t major;

@@ -18,12 +18,12 @@
 struct vti_writer;
 
 struct vti_writer_stats {
-    uint64_t bytes;          /* in the file so far */
-    uint64_t events;         /* written */
-    uint64_t lost_events;    /* all losses that were recorded, those of the disk included */
-    uint64_t disk_lost;      /* events that the disk had no room for */
+    uint64_t bytes;       /* in the file so far */
+    uint64_t events;      /* written */
+    uint64_t lost_events; /* all losses that were recorded, those of the disk included */
+    uint64_t disk_lost;   /* events that the disk had no room for */
     uint32_t blocks;
-    int disk_error;          /* errno of the last failed write, 0 if the last one went well */
+    int disk_error; /* errno of the last failed write, 0 if the last one went well */
 };
 
 /* `fd` is an empty file open for reading and writing; the writer owns it from here on, even on failure.
@@ -36,6 +36,10 @@ int vti_writer_facts(struct vti_writer *writer, enum vti_kind kind, const struct
 
 /* Cuts the encoder's waiting events into a block of the recording (and notes it for the index). */
 int vti_writer_events(struct vti_writer *writer, struct vti_encoder *encoder);
+
+/* The same for a block that vti_encoder_cut() made earlier (whole: header, payload, padding). */
+int vti_writer_block(struct vti_writer *writer, const struct vti_block_header *header,
+                     const uint8_t *block);
 
 /* A LOSSES entry, also added to the total that END carries. */
 int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss);

@@ -1,0 +1,11 @@
+/* utf8.h - one character at a time from bytes that claim to be UTF-8. */
+#ifndef VENTURI_BASE_UTF8_H
+#define VENTURI_BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the character at `at` (left > 0) and which it is; 0 if none is there: overlong, surrogate, cut. */
+size_t vti_utf8_get(const uint8_t *at, size_t left, uint32_t *character);
+
+#endif

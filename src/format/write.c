@@ -1,0 +1,437 @@
+/*
+ * write.c - a recording being written: blocks are gathered in memory and appended in whole blocks.
+ *
+ * What a full disk refuses: event blocks are dropped and counted for their track, facts stay in the
+ * queue until they fit. Blocks become part of the index only when they are in the file. Every write
+ * names its offset, so that a failed one leaves nothing that the next does not overwrite.
+ */
+#include "format/write.h"
+
+#include "base/error.h"
+#include "format/decode.h"
+#include "format/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RETRY_NS 100000000 /* a disk that was full is tried again at most this often */
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int no_memory(const struct vti_writer *writer)
+{
+    return vti_fail(VTI_E_NOMEM, "%s: out of memory", writer->path);
+}
+
+static bool has_space(struct vti_buf *buf, size_t more)
+{
+    if (vti_buf_reserve(buf, more))
+        return true;
+    buf->failed = false;
+    return false;
+}
+
+struct vti_written_track *vti_writer_track(struct vti_writer *writer, size_t at)
+{
+    struct vti_written_track *tracks = (struct vti_written_track *)(void *)writer->tracks.data;
+
+    return at < writer->tracks.len / sizeof *tracks ? tracks + at : NULL;
+}
+
+/* The track's entry, made if it is new; NULL when memory is short. */
+static struct vti_written_track *find_track(struct vti_writer *writer, uint32_t track)
+{
+    struct vti_written_track added = {.track = track};
+    int64_t at = vti_map_find(writer->track_ids, &track, sizeof track);
+    int is_new;
+
+    if (at >= 0)
+        return vti_writer_track(writer, (size_t)at);
+    if (!has_space(&writer->tracks, sizeof added) || vti_index_builder_create(&added.index, track))
+        return NULL;
+    if (vti_map_add(writer->track_ids, &track, sizeof track, &is_new) < 0) {
+        vti_index_builder_free(added.index);
+        return NULL;
+    }
+    vti_buf_add(&writer->tracks, &added, sizeof added);
+    return vti_writer_track(writer, writer->tracks.len / sizeof added - 1);
+}
+
+static int gather_file_header(struct vti_writer *writer)
+{
+    struct vti_file_header header = {.major = VTI_VERSION_MAJOR, .minor = VTI_VERSION_MINOR};
+    struct vti_queued queued = {.bytes = VTI_FILE_HEADER_BYTES};
+    uint8_t bytes[VTI_FILE_HEADER_BYTES];
+
+    header.created_ns = (uint64_t)now_ns(CLOCK_REALTIME);
+    if (getrandom(header.id, sizeof header.id, 0) != sizeof header.id)
+        return vti_fail_errno(VTI_E_SYSTEM, "%s: no random number for its id", writer->path);
+    vti_file_header_write(bytes, &header);
+    vti_buf_add(&writer->gathered, bytes, sizeof bytes);
+    vti_buf_add(&writer->queue, &queued, sizeof queued);
+    return writer->gathered.failed || writer->queue.failed ? no_memory(writer) : 0;
+}
+
+int vti_writer_create(struct vti_writer **result, int fd, const char *path)
+{
+    struct vti_writer *writer = calloc(1, sizeof *writer);
+    int code = 0;
+
+    if (!writer) {
+        close(fd);
+        return vti_fail(VTI_E_NOMEM, "%s: out of memory", path);
+    }
+    writer->fd = fd;
+    writer->path = strdup(path);
+    if (!writer->path || vti_map_create(&writer->track_ids)) {
+        code = vti_fail(VTI_E_NOMEM, "%s: out of memory", path);
+        goto out;
+    }
+    code = gather_file_header(writer);
+    if (!code)
+        code = vti_writer_write(writer);
+out:
+    if (code)
+        vti_writer_free(writer);
+    else
+        *result = writer;
+    return code;
+}
+
+void vti_writer_free(struct vti_writer *writer)
+{
+    if (!writer)
+        return;
+    for (size_t i = 0; vti_writer_track(writer, i); i++)
+        vti_index_builder_free(vti_writer_track(writer, i)->index);
+    if (writer->fd >= 0)
+        close(writer->fd);
+    vti_map_free(writer->track_ids);
+    vti_buf_fini(&writer->tracks);
+    vti_buf_fini(&writer->fact_offsets);
+    vti_buf_fini(&writer->queue);
+    vti_buf_fini(&writer->gathered);
+    free(writer->path);
+    free(writer);
+}
+
+void vti_writer_abandon(struct vti_writer *writer)
+{
+    vti_writer_free(writer);
+}
+
+/* ---- gathering ------------------------------------------------------------------------------- */
+
+int vti_writer_block(struct vti_writer *writer, const struct vti_block_header *header,
+                     const uint8_t *block)
+{
+    struct vti_queued queued = {.header = *header, .bytes = vti_block_bytes(header)};
+
+    if (!has_space(&writer->queue, sizeof queued) || !has_space(&writer->gathered, queued.bytes))
+        return no_memory(writer);
+    vti_buf_add(&writer->gathered, block, queued.bytes);
+    vti_buf_add(&writer->queue, &queued, sizeof queued);
+    return 0;
+}
+
+/* Appends one block to `out`, all or nothing. Sets the header's payload length and checksum. */
+static int put_block(struct vti_writer *writer, struct vti_buf *out,
+                     struct vti_block_header *header, const struct vti_buf *payload)
+{
+    uint64_t bytes;
+    uint8_t *to;
+
+    if (payload->len > VTI_PAYLOAD_MAX)
+        return vti_fail(VTI_E_LIMIT, "%s: %s block of %zu bytes", writer->path,
+                        vti_kind_name(header->kind), payload->len);
+    header->payload_bytes = (uint32_t)payload->len;
+    bytes = vti_block_bytes(header);
+    if (payload->failed || !has_space(out, bytes))
+        return no_memory(writer);
+    to = out->data + out->len;
+    memset(to, 0, bytes);
+    if (payload->len)
+        memcpy(to + VTI_BLOCK_HEADER_BYTES, payload->data, payload->len);
+    vti_block_header_write(to, header, to + VTI_BLOCK_HEADER_BYTES);
+    out->len += bytes;
+    return 0;
+}
+
+int vti_writer_facts(struct vti_writer *writer, enum vti_kind kind, const struct vti_buf *payload,
+                     uint32_t count, uint64_t first, uint64_t last)
+{
+    struct vti_queued queued = {
+        .header = {.kind = (uint8_t)kind, .count = count, .first = first, .last = last}};
+    int code;
+
+    if (!has_space(&writer->queue, sizeof queued))
+        return no_memory(writer);
+    code = put_block(writer, &writer->gathered, &queued.header, payload);
+    if (code)
+        return code;
+    queued.bytes = vti_block_bytes(&queued.header);
+    vti_buf_add(&writer->queue, &queued, sizeof queued);
+    return 0;
+}
+
+int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss)
+{
+    struct vti_buf payload = {0};
+    int code;
+
+    vti_loss_write(&payload, loss);
+    code = vti_writer_facts(writer, VTI_LOSSES, &payload, 1, loss->first, loss->last);
+    vti_buf_fini(&payload);
+    writer->lost_events += loss->events;
+    return code;
+}
+
+void vti_writer_count_loss(struct vti_writer *writer, uint64_t events)
+{
+    writer->lost_events += events;
+}
+
+int vti_writer_events(struct vti_writer *writer, struct vti_encoder *encoder)
+{
+    struct vti_queued queued = {0};
+    struct vti_summary summary;
+    uint64_t dropped;
+    int code;
+
+    if (!has_space(&writer->queue, sizeof queued))
+        return no_memory(writer);
+    code = vti_encoder_cut(encoder, &writer->gathered, &queued.header, &summary);
+    if (code < 0)
+        writer->gathered.failed = false;
+    if (code <= 0)
+        return code;
+    queued.bytes = vti_block_bytes(&queued.header);
+    vti_buf_add(&writer->queue, &queued, sizeof queued);
+    dropped = vti_encoder_take_dropped(encoder);
+    if (dropped)
+        return vti_writer_loss(writer, &(struct vti_loss_fact){
+                                           .reason = VTI_LOSS_BUFFERS,
+                                           .track_plus_one = queued.header.owner + 1,
+                                           .events = dropped,
+                                           .first = queued.header.first,
+                                           .last = queued.header.last,
+                                       });
+    return 0;
+}
+
+uint64_t vti_writer_buffered(const struct vti_writer *writer)
+{
+    return writer->gathered.len;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* How many bytes went in; errno in disk_error if not all. */
+static size_t write_bytes(struct vti_writer *writer, const uint8_t *bytes, size_t count)
+{
+    size_t done = 0;
+
+    writer->disk_error = 0;
+    while (done < count) {
+        ssize_t wrote = pwrite(writer->fd, bytes + done, count - done,
+                               (off_t)(writer->file_bytes + done));
+
+        if (wrote > 0) {
+            done += (size_t)wrote;
+        } else if (wrote == 0 || errno != EINTR) {
+            writer->disk_error = wrote == 0 ? ENOSPC : errno;
+            writer->tried_ns = now_ns(CLOCK_MONOTONIC);
+            writer->short_by = count - done;
+            break;
+        }
+    }
+    return done;
+}
+
+/* Cuts off what a failed write left behind the last whole block. If that fails the next write
+ * overwrites it, and a reader sees a block that is cut off. */
+static int after_write(struct vti_writer *writer)
+{
+    int error = writer->disk_error;
+
+    if (!error)
+        return 0;
+    if (ftruncate(writer->fd, (off_t)writer->file_bytes))
+        errno = error;
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+        return 0;
+    errno = error;
+    return vti_fail_errno(VTI_E_WRITE, "%s: cannot write at byte %llu", writer->path,
+                          (unsigned long long)writer->file_bytes);
+}
+
+int vti_writer_append(struct vti_writer *writer, const void *bytes, size_t count)
+{
+    if (write_bytes(writer, bytes, count) == count)
+        writer->file_bytes += count;
+    return after_write(writer);
+}
+
+void vti_writer_lose(struct vti_writer *writer, struct vti_written_track *track, uint64_t events,
+                     uint64_t first, uint64_t last)
+{
+    writer->disk_lost += events;
+    writer->lost_events += events;
+    if (track->lost_events == 0 || first < track->lost_first)
+        track->lost_first = first;
+    if (track->lost_events == 0 || last > track->lost_last)
+        track->lost_last = last;
+    track->lost_events += events;
+}
+
+/* Notes a block of facts that stands at the end of the file. */
+static void note_fact(struct vti_writer *writer, uint64_t offset)
+{
+    vti_buf_add(&writer->fact_offsets, &offset, sizeof offset);
+    if (writer->fact_offsets.failed)
+        writer->is_index_broken = true;
+}
+
+/* One LOSSES block with an entry for each track that lost events to the disk, if any did. */
+static int write_losses(struct vti_writer *writer)
+{
+    struct vti_block_header header = {.kind = VTI_LOSSES};
+    struct vti_buf payload = {0};
+    struct vti_buf block = {0};
+    struct vti_written_track *track;
+    int code = 0;
+
+    for (size_t i = 0; (track = vti_writer_track(writer, i)); i++) {
+        if (track->lost_events == 0)
+            continue;
+        vti_loss_write(&payload, &(struct vti_loss_fact){.reason = VTI_LOSS_DISK,
+                                                         .track_plus_one = track->track + 1,
+                                                         .events = track->lost_events,
+                                                         .first = track->lost_first,
+                                                         .last = track->lost_last});
+        header.count++;
+    }
+    if (header.count)
+        code = put_block(writer, &block, &header, &payload);
+    if (!code && header.count)
+        code = vti_writer_append(writer, block.data, block.len);
+    if (!code && header.count && !writer->disk_error) {
+        note_fact(writer, writer->file_bytes - block.len);
+        for (size_t i = 0; (track = vti_writer_track(writer, i)); i++)
+            track->lost_events = 0;
+    }
+    vti_buf_fini(&payload);
+    vti_buf_fini(&block);
+    return code;
+}
+
+/* A gathered block is in the file now. */
+static void accept(struct vti_writer *writer, const struct vti_queued *queued, const uint8_t *block)
+{
+    struct vti_written_track *track;
+    struct vti_summary summary;
+
+    if (queued->header.kind == VTI_EVENTS) {
+        track = find_track(writer, queued->header.owner);
+        if (!track ||
+            vti_summary_parse(&queued->header, block + VTI_BLOCK_HEADER_BYTES, &summary) ||
+            vti_index_builder_add(track->index, writer->file_bytes, &queued->header, &summary))
+            writer->is_index_broken = true;
+        writer->events += queued->header.count;
+    } else if (queued->header.kind != 0) {
+        note_fact(writer, writer->file_bytes);
+    }
+    writer->file_bytes += queued->bytes;
+}
+
+/* A gathered event block gives way. */
+static void drop(struct vti_writer *writer, const struct vti_block_header *header)
+{
+    struct vti_written_track *track = find_track(writer, header->owner);
+
+    if (track) {
+        vti_writer_lose(writer, track, header->count, header->first, header->last);
+    } else {
+        writer->disk_lost += header->count;
+        writer->lost_events += header->count;
+    }
+}
+
+/* The first `done` bytes of what was gathered are in the file. Of the rest the facts stay. */
+static void settle(struct vti_writer *writer, size_t done)
+{
+    struct vti_queued *queue = (struct vti_queued *)(void *)writer->queue.data;
+    size_t count = writer->queue.len / sizeof *queue;
+    size_t kept_count = 0;
+    size_t kept = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct vti_queued queued = queue[i];
+        uint8_t *block = writer->gathered.data + at;
+
+        at += queued.bytes;
+        if (at <= done) {
+            accept(writer, &queued, block);
+        } else if (queued.header.kind == VTI_EVENTS) {
+            drop(writer, &queued.header);
+        } else {
+            memmove(writer->gathered.data + kept, block, queued.bytes);
+            kept += queued.bytes;
+            queue[kept_count++] = queued;
+        }
+    }
+    writer->queue.len = kept_count * sizeof *queue;
+    writer->gathered.len = kept;
+}
+
+int vti_writer_write(struct vti_writer *writer)
+{
+    size_t done = 0;
+    int code = 0;
+
+    /* Without its header the file has no place for anything else, not even for losses. */
+    if (writer->file_bytes)
+        code = write_losses(writer);
+    else
+        writer->disk_error = 0;
+    if (code == VTI_E_NOMEM)
+        return code;
+    if (!code && !writer->disk_error)
+        done = write_bytes(writer, writer->gathered.data, writer->gathered.len);
+    settle(writer, done);
+    return code ? code : after_write(writer);
+}
+
+int vti_writer_flush(struct vti_writer *writer)
+{
+    if (writer->disk_error && now_ns(CLOCK_MONOTONIC) - writer->tried_ns < RETRY_NS)
+        return 0;
+    return vti_writer_write(writer);
+}
+
+void vti_writer_stats(const struct vti_writer *writer, struct vti_writer_stats *stats)
+{
+    const struct vti_written_track *tracks = (const void *)writer->tracks.data;
+
+    *stats = (struct vti_writer_stats){
+        .bytes = writer->file_bytes,
+        .events = writer->events,
+        .lost_events = writer->lost_events,
+        .disk_lost = writer->disk_lost,
+        .disk_error = writer->disk_error,
+        .blocks = (uint32_t)(writer->fact_offsets.len / sizeof(uint64_t)) + writer->end_blocks,
+    };
+    for (size_t i = 0; i < writer->tracks.len / sizeof *tracks; i++)
+        stats->blocks += (uint32_t)vti_index_builder_count(tracks[i].index);
+}
