@@ -1,0 +1,162 @@
+/*
+ * rank_recording.c - the same rows from a recording: one for each name, whatever sites use it.
+ *
+ * Totals come from the statistics of the reader. They know no raw extremes and no percentiles of
+ * several sites together: where those are wanted, the spans are walked once.
+ */
+#include "analyze/rank_impl.h"
+
+#include "base/error.h"
+#include "venturi/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS 1e-9
+
+static int fail_read(int code)
+{
+    return vti_fail(code, "%s", vt_read_error());
+}
+
+static int64_t entry_of_site(struct vti_rank *rank, const vt_recording *recording, uint32_t id)
+{
+    struct vt_site_info site;
+
+    if (!vt_recording_site_by_id(recording, id, &site) || !site.name)
+        site.name = "";
+    return vti_rank_entry(rank, site.name, strlen(site.name));
+}
+
+static void add_site(const struct vti_rank *rank, struct vti_rank_entry *entry,
+                     const struct vt_site_stats *stats)
+{
+    double min = (double)stats->min_ns * SECONDS;
+    double max = (double)stats->max_ns * SECONDS;
+    double sum = entry->avg * (double)entry->count;
+
+    entry->min = entry->count == 0 || min < entry->min ? min : entry->min;
+    entry->max = entry->count == 0 || max > entry->max ? max : entry->max;
+    entry->count += stats->count;
+    /* Not total / count: the total counts nested spans of one site once. */
+    sum += (double)stats->avg_ns * SECONDS * (double)stats->count;
+    entry->avg = entry->count ? sum / (double)entry->count : 0;
+    entry->total += (double)(rank->options.is_raw ? stats->raw_total_ns : stats->total_ns) * SECONDS;
+    entry->self += (double)(rank->options.is_raw ? stats->raw_self_ns : stats->self_ns) * SECONDS;
+    entry->p50 = (double)stats->p50_ns * SECONDS;
+    entry->p99 = (double)stats->p99_ns * SECONDS;
+    entry->unfinished += stats->unfinished;
+    entry->errors += stats->errors;
+}
+
+/* One row for each name; *is_walk_due when the figures of several sites met whose percentiles do not add up. */
+static int add_sites(struct vti_rank *rank, const vt_recording *recording, const struct vt_stats *stats,
+                     bool *is_walk_due)
+{
+    for (size_t i = 0; i < stats->site_count; i++) {
+        int64_t index = entry_of_site(rank, recording, stats->sites[i].site);
+
+        if (index < 0)
+            return vti_fail(VTI_E_NOMEM, "out of memory");
+        *is_walk_due |= rank->options.is_wide && rank->entries[index].count > 0;
+        add_site(rank, &rank->entries[index], &stats->sites[i]);
+    }
+    return 0;
+}
+
+/* The figures that are taken anew from every span, kept apart from the totals. */
+struct walk {
+    struct vti_rank *rank;
+    const vt_recording *recording;
+    struct vti_rank_entry *entries; /* owned, as many as the rank has */
+    uint32_t count;
+};
+
+static int walk_span(const struct vt_span *span, void *arg)
+{
+    struct walk *walk = arg;
+    int64_t raw = span->end_ns - span->begin_ns;
+    double duration = (double)(walk->rank->options.is_raw ? raw : span->corrected_ns) * SECONDS;
+    int64_t index = entry_of_site(walk->rank, walk->recording, span->site);
+    struct vti_rank_entry *entry;
+
+    if (index < 0)
+        return VTI_E_NOMEM;
+    if (index >= walk->count) /* a recording that grows may have got a new name meanwhile */
+        return 0;
+    entry = &walk->entries[index];
+    entry->min = entry->count == 0 || duration < entry->min ? duration : entry->min;
+    entry->max = entry->count == 0 || duration > entry->max ? duration : entry->max;
+    entry->count++;
+    entry->total += duration;
+    return vti_quantile_add(&entry->quantile, duration);
+}
+
+static int walk_spans(struct vti_rank *rank, vt_recording *recording, const struct vt_filter *all)
+{
+    struct walk walk = {rank, recording, NULL, rank->entry_count};
+    int code;
+
+    walk.entries = calloc(walk.count + 1u, sizeof *walk.entries);
+    code = walk.entries ? vt_recording_spans(recording, all, walk_span, &walk) : VTI_E_NOMEM;
+    for (uint32_t i = 0; walk.entries && i < walk.count; i++) {
+        const struct vti_rank_entry *from = &walk.entries[i];
+        struct vti_rank_entry *to = &rank->entries[i];
+
+        if (from->count) {
+            to->min = from->min;
+            to->max = from->max;
+            to->avg = from->total / (double)from->count;
+            to->p50 = vti_quantile_get(&from->quantile, 0.50, from->min, from->max);
+            to->p99 = vti_quantile_get(&from->quantile, 0.99, from->min, from->max);
+        }
+        vti_quantile_fini(&walk.entries[i].quantile);
+    }
+    free(walk.entries);
+    if (code == VTI_E_NOMEM)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    return code ? fail_read(code) : 0;
+}
+
+static void take_trust(struct vti_rank *rank, const vt_recording *recording)
+{
+    struct vt_recording_info info;
+    struct vt_damage_info damage;
+
+    vt_recording_info(recording, &info);
+    rank->trust.lost_events = info.lost_events;
+    rank->trust.damage_count = info.damage_count;
+    if (vt_recording_damage(recording, 0, &damage)) {
+        rank->trust.damage_begin = damage.begin_offset;
+        rank->trust.damage_end = damage.end_offset;
+    }
+}
+
+int vti_rank_recording(struct vti_rank *rank, const char *path)
+{
+    static const struct vt_filter all = {INT64_MIN, INT64_MAX, VT_NONE};
+    vt_recording *recording = NULL;
+    struct vt_stats stats = {0};
+    bool is_walk_due = rank->options.is_raw;
+    int code = vt_recording_open(&recording, path);
+
+    if (code)
+        return fail_read(code);
+    take_trust(rank, recording);
+    code = vt_stats_query(recording, &all, &stats);
+    if (code) {
+        code = fail_read(code);
+        goto out;
+    }
+    if (stats.site_count == 0) {
+        code = vti_fail(VTI_E_EMPTY, "%s: holds no spans", path);
+        goto out;
+    }
+    code = add_sites(rank, recording, &stats, &is_walk_due);
+    if (!code && is_walk_due)
+        code = walk_spans(rank, recording, &all);
+out:
+    vt_stats_free(&stats);
+    vt_recording_close(recording);
+    return code;
+}
