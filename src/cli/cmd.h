@@ -22,7 +22,8 @@ enum vti_exit {
 struct vti_option {
     char letter;       /* 0: none */
     const char *name;  /* without the dashes */
-    const char *value; /* name of its value in the help ("FILE"), NULL: a switch */
+    const char *value; /* name of its value in the help ("FILE"), NULL: a switch. Lower-case words with |
+                          between them ("csv|json") are all that it takes: others are refused */
     const char *help;  /* one line */
 };
 
@@ -48,6 +49,7 @@ struct vti_args {
     int at;
     int letter_at;
     bool only_operands;
+    bool is_quiet; /* nothing on stderr; for looking ahead */
 };
 
 enum { VTI_OPT_DONE = -1, VTI_OPT_OPERAND = -2, VTI_OPT_BAD = -3 };

@@ -1,0 +1,478 @@
+/* cmd_rank.c - venturi rank: which trace names took the most time. */
+#include "analyze/rank.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/render.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_WIDE, OPT_SORT, OPT_LIMIT, OPT_JSON, OPT_CSV, OPT_RAW, OPT_COMPAT, OPT_FORCE };
+
+static const struct vti_option options[] = {
+    [OPT_WIDE] = {'w', "wide", NULL, "also min, p50, p99, self time, unfinished, errors"},
+    [OPT_SORT] = {0, "sort", "total|max|avg|count|name|min|p50|p99|self", "what decides the order (total)"},
+    [OPT_LIMIT] = {'n', "limit", "N", "show the first N rows only"},
+    [OPT_JSON] = {0, "json", NULL, "write JSON"},
+    [OPT_CSV] = {0, "csv", NULL, "write CSV"},
+    [OPT_RAW] = {0, "raw", NULL, "of a recording: times with Venturi's own cost left in"},
+    [OPT_COMPAT] = {0, "compat", NULL, "of a log: repeat the mistakes of Mistral's script"},
+    [OPT_FORCE] = {'f', "force", NULL, "replace OUT if it exists"},
+    {0},
+};
+
+extern const struct vti_command vti_cmd_rank;
+
+struct request {
+    const char *file;
+    const char *out; /* NULL: standard output */
+    const char *sort;
+    size_t limit;
+    bool is_json, is_csv, force;
+    struct vti_rank_options rank;
+};
+
+static int take_option(struct request *request, int option, const char *value)
+{
+    char *end;
+
+    switch (option) {
+    case OPT_WIDE: request->rank.is_wide = true; break;
+    case OPT_SORT: request->sort = value; break;
+    case OPT_JSON: request->is_json = true; break;
+    case OPT_CSV: request->is_csv = true; break;
+    case OPT_RAW: request->rank.is_raw = true; break;
+    case OPT_COMPAT: request->rank.is_compat = true; break;
+    case OPT_FORCE: request->force = true; break;
+    case OPT_LIMIT:
+        errno = 0;
+        request->limit = strtoul(value, &end, 10);
+        if (errno || *end || !(*value >= '0' && *value <= '9') || request->limit == 0)
+            return vti_cmd_fail("rank", "--limit: '%s' is not a number of rows", value);
+    }
+    return 0;
+}
+
+static int take_arguments(struct request *request, int argc, char **argv)
+{
+    struct vti_args args;
+    const char *value;
+    int option;
+
+    vti_args_init(&args, &vti_cmd_rank, argc, argv);
+    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
+        if (option == VTI_OPT_BAD)
+            return VTI_EXIT_BAD;
+        if (option != VTI_OPT_OPERAND) {
+            if (take_option(request, option, value))
+                return VTI_EXIT_BAD;
+        } else if (!request->file) {
+            request->file = value;
+        } else if (!request->out) {
+            request->out = value;
+        } else {
+            return vti_cmd_fail("rank", "one FILE and one OUT, what is '%s'?", value);
+        }
+    }
+    if (!request->file)
+        return vti_cmd_fail("rank", "which FILE? A recording, a trace log, or - for standard input");
+    if (request->is_json && request->is_csv)
+        return vti_cmd_fail("rank", "either --json or --csv");
+    if (request->rank.is_compat &&
+        (request->is_json || request->is_csv || request->rank.is_wide || request->sort))
+        return vti_cmd_fail("rank", "--compat writes the script's table only: no --wide, --sort, --json, --csv");
+    if (request->out && !strcmp(request->out, "-"))
+        request->out = NULL;
+    return 0;
+}
+
+static enum vti_rank_key sort_key(const char *name)
+{
+    static const char *const names[] = {
+        [VTI_RANK_TOTAL] = "total", [VTI_RANK_MAX] = "max",   [VTI_RANK_AVG] = "avg",
+        [VTI_RANK_COUNT] = "count", [VTI_RANK_NAME] = "name", [VTI_RANK_MIN] = "min",
+        [VTI_RANK_P50] = "p50",     [VTI_RANK_P99] = "p99",   [VTI_RANK_SELF] = "self",
+    };
+
+    for (unsigned i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name))
+            return (enum vti_rank_key)i;
+    return VTI_RANK_TOTAL;
+}
+
+static size_t row_count(const struct vti_rank *rank, const struct request *request)
+{
+    size_t count = vti_rank_count(rank);
+
+    return request->limit && request->limit < count ? request->limit : count;
+}
+
+/* Python writes nan without the sign that C may give it. */
+static double plain(double value)
+{
+    return isnan(value) ? NAN : value;
+}
+
+/* The script's own layout. A recording knows its times better than to the millisecond. */
+static void add_script_table(struct vti_buf *out, const struct vti_rank *rank,
+                             const struct request *request)
+{
+    int decimals = vti_rank_is_recording(rank) && !request->rank.is_compat ? 6 : 3;
+
+    vti_buf_add_text(out, "Total time | Max time | Avg time | Occurrences | Trace name\n");
+    for (int i = 0; i < 91; i++)
+        vti_buf_add_u8(out, '-');
+    vti_buf_add_u8(out, '\n');
+    for (size_t i = 0; i < row_count(rank, request); i++) {
+        struct vti_rank_row row;
+
+        vti_rank_row(rank, i, &row);
+        vti_buf_printf(out, "%-12.*f %-10.*f %-10.*f %-13llu ", decimals, plain(row.total), decimals,
+                       plain(row.max), decimals, plain(row.avg), (unsigned long long)row.count);
+        if (request->rank.is_compat && (request->out || !isatty(STDOUT_FILENO)))
+            vti_buf_add(out, row.name, row.len);
+        else
+            vti_text_safe(out, row.name, row.len);
+        vti_buf_add_u8(out, '\n');
+    }
+}
+
+/* One column of the wide table, the CSV and the JSON: a time in seconds or a count of a row. */
+struct field {
+    const char *title;
+    const char *key;
+    size_t at;
+    bool is_count, is_wide, is_recorded; /* recorded: a log does not tell it */
+};
+
+#define FIELD(title, key, member, ...) {title, key, offsetof(struct vti_rank_row, member), __VA_ARGS__}
+static const struct field fields[] = {
+    FIELD("Total", "total_s", total, false, false, false),
+    FIELD("Self", "self_s", self, false, true, false),
+    FIELD("Avg", "avg_s", avg, false, false, false),
+    FIELD("Min", "min_s", min, false, true, false),
+    FIELD("p50", "p50_s", p50, false, true, false),
+    FIELD("p99", "p99_s", p99, false, true, false),
+    FIELD("Max", "max_s", max, false, false, false),
+    FIELD("Count", "count", count, true, false, false),
+    FIELD("Open", "unfinished", unfinished, true, true, false),
+    FIELD("Errors", "errors", errors, true, true, true),
+};
+#undef FIELD
+#define FIELD_COUNT (sizeof fields / sizeof *fields)
+
+static bool is_shown(const struct field *field, const struct vti_rank *rank,
+                     const struct request *request)
+{
+    return (request->rank.is_wide || !field->is_wide) &&
+           (vti_rank_is_recording(rank) || !field->is_recorded);
+}
+
+static double time_of(const struct field *field, const struct vti_rank_row *row)
+{
+    return *(const double *)((const char *)row + field->at);
+}
+
+static uint64_t count_of(const struct field *field, const struct vti_rank_row *row)
+{
+    return *(const uint64_t *)((const char *)row + field->at);
+}
+
+static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
+{
+    struct vti_column columns[FIELD_COUNT + 1];
+    unsigned width = request->out ? 0 : vti_terminal_width(stdout);
+    unsigned count = 0;
+    struct vti_table *table;
+    int code;
+
+    for (unsigned f = 0; f < FIELD_COUNT; f++)
+        if (is_shown(&fields[f], rank, request))
+            columns[count++] = (struct vti_column){fields[f].title, VTI_RIGHT};
+    columns[count++] = (struct vti_column){"Name", VTI_LEFT};
+    code = vti_table_create(&table, columns, count);
+    if (code)
+        return code;
+    for (size_t i = 0; i < row_count(rank, request); i++) {
+        struct vti_rank_row row;
+
+        vti_rank_row(rank, i, &row);
+        for (unsigned f = 0; f < FIELD_COUNT; f++) {
+            if (!is_shown(&fields[f], rank, request))
+                continue;
+            if (fields[f].is_count)
+                vti_table_count(table, count_of(&fields[f], &row));
+            else if (row.count)
+                vti_table_duration(table, time_of(&fields[f], &row) * 1e9);
+            else
+                vti_table_text(table, "-");
+        }
+        vti_table_bytes(table, row.name, row.len);
+    }
+    code = vti_table_render(table, out, width);
+    vti_table_free(table);
+    return code;
+}
+
+/* Quoted when it must be. On a terminal it is made harmless, in a file every byte stays. */
+static void add_csv_name(struct vti_buf *out, const struct vti_rank_row *row, bool is_terminal)
+{
+    struct vti_buf name = {0};
+    bool is_quoted;
+
+    if (is_terminal)
+        vti_text_safe(&name, row->name, row->len);
+    else
+        vti_buf_add(&name, row->name, row->len);
+    out->failed |= name.failed;
+    is_quoted = name.len == 0 || name.data[0] == ' ' || name.data[name.len - 1] == ' ';
+    for (size_t i = 0; i < name.len; i++)
+        is_quoted |= strchr(",\"\r\n", name.data[i]) && name.data[i];
+    if (is_quoted)
+        vti_buf_add_u8(out, '"');
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.data[i] == '"')
+            vti_buf_add_u8(out, '"');
+        vti_buf_add_u8(out, name.data[i]);
+    }
+    if (is_quoted)
+        vti_buf_add_u8(out, '"');
+    vti_buf_fini(&name);
+}
+
+static void add_csv(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
+{
+    bool is_terminal = !request->out && isatty(STDOUT_FILENO);
+
+    vti_buf_add_text(out, "name");
+    for (unsigned f = 0; f < FIELD_COUNT; f++)
+        if (is_shown(&fields[f], rank, request))
+            vti_buf_printf(out, ",%s", fields[f].key);
+    vti_buf_add_u8(out, '\n');
+    for (size_t i = 0; i < row_count(rank, request); i++) {
+        struct vti_rank_row row;
+        char number[32];
+
+        vti_rank_row(rank, i, &row);
+        add_csv_name(out, &row, is_terminal);
+        for (unsigned f = 0; f < FIELD_COUNT; f++) {
+            if (!is_shown(&fields[f], rank, request))
+                continue;
+            if (fields[f].is_count) {
+                vti_buf_printf(out, ",%llu", (unsigned long long)count_of(&fields[f], &row));
+            } else {
+                vti_buf_add_u8(out, ',');
+                vti_buf_add(out, number, (size_t)vti_double_text(number, time_of(&fields[f], &row)));
+            }
+        }
+        vti_buf_add_u8(out, '\n');
+    }
+}
+
+static void add_json_source(struct vti_json *json, const struct vti_rank *rank)
+{
+    struct vti_rank_lines lines;
+    struct vti_rank_trust trust;
+
+    vti_rank_lines(rank, &lines);
+    vti_rank_trust(rank, &trust);
+    vti_json_key(json, "source");
+    vti_json_string(json, vti_rank_is_recording(rank) ? "recording" : "log");
+    if (vti_rank_is_recording(rank)) {
+        vti_json_key(json, "lost_events");
+        vti_json_uint(json, trust.lost_events);
+        vti_json_key(json, "damaged_ranges");
+        vti_json_uint(json, trust.damage_count);
+        return;
+    }
+    vti_json_key(json, "lines");
+    vti_json_object(json);
+    vti_json_key(json, "read");
+    vti_json_uint(json, lines.read);
+    vti_json_key(json, "starts");
+    vti_json_uint(json, lines.starts);
+    vti_json_key(json, "stops");
+    vti_json_uint(json, lines.stops);
+    vti_json_key(json, "negative");
+    vti_json_uint(json, lines.negative);
+    vti_json_key(json, "unusable");
+    vti_json_uint(json, lines.unusable);
+    vti_json_object_end(json);
+}
+
+static void add_json(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
+{
+    struct vti_json json;
+
+    vti_json_init(&json, out);
+    vti_json_object(&json);
+    vti_json_key(&json, "file");
+    vti_json_string(&json, request->file);
+    add_json_source(&json, rank);
+    vti_json_key(&json, "names");
+    vti_json_array(&json);
+    for (size_t i = 0; i < row_count(rank, request); i++) {
+        struct vti_rank_row row;
+
+        vti_rank_row(rank, i, &row);
+        vti_json_object(&json);
+        vti_json_key(&json, "name");
+        vti_json_bytes(&json, row.name, row.len);
+        for (unsigned f = 0; f < FIELD_COUNT; f++) {
+            if (!is_shown(&fields[f], rank, request))
+                continue;
+            vti_json_key(&json, fields[f].key);
+            if (fields[f].is_count)
+                vti_json_uint(&json, count_of(&fields[f], &row));
+            else
+                vti_json_double(&json, time_of(&fields[f], &row));
+        }
+        vti_json_object_end(&json);
+    }
+    vti_json_array_end(&json);
+    vti_json_object_end(&json);
+    vti_buf_add_u8(out, '\n');
+}
+
+static int render(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
+{
+    int code = 0;
+
+    if (request->is_json)
+        add_json(out, rank, request);
+    else if (request->is_csv)
+        add_csv(out, rank, request);
+    else if (request->rank.is_wide)
+        code = add_wide_table(out, rank, request);
+    else
+        add_script_table(out, rank, request);
+    return code ? code : out->failed ? vti_fail(VTI_E_NOMEM, "out of memory") : 0;
+}
+
+static int write_out(const struct request *request, const struct vti_buf *text)
+{
+    struct vti_output *out;
+    int code;
+
+    if (!request->out) {
+        fwrite(text->data, 1, text->len, stdout);
+        return 0;
+    }
+    code = vti_output_open(&out, request->out, request->force || request->rank.is_compat, false);
+    if (code)
+        return code;
+    if (text->len)
+        vti_output_write(out, text->data, text->len);
+    return vti_output_commit(out);
+}
+
+static void warn_about_log(const struct vti_rank *rank, const char *file)
+{
+    struct vti_rank_lines lines;
+
+    vti_rank_lines(rank, &lines);
+    if (lines.unusable)
+        vti_cmd_warn("rank", "%s: %llu of %llu lines not used; the first: line %llu %s", file,
+                     (unsigned long long)lines.unusable, (unsigned long long)lines.read,
+                     (unsigned long long)lines.first_unusable, lines.reason);
+    if (lines.negative)
+        vti_cmd_warn("rank", "%s: %llu negative durations left out; the first: line %llu", file,
+                     (unsigned long long)lines.negative, (unsigned long long)lines.first_negative);
+    if (lines.orphans)
+        vti_cmd_warn("rank", "%s: %llu stops have no start; their self time includes what ran inside",
+                     file, (unsigned long long)lines.orphans);
+    if (!lines.stops)
+        vti_cmd_warn("rank", "%s: nothing in it has ended", file);
+}
+
+static void warn_about_recording(const struct vti_rank *rank, const char *file)
+{
+    struct vti_rank_trust trust;
+
+    vti_rank_trust(rank, &trust);
+    if (trust.damage_count)
+        vti_cmd_warn("rank", "%s: bytes %llu to %llu are damaged (%u ranges in all); ranked without them",
+                     file, (unsigned long long)trust.damage_begin,
+                     (unsigned long long)trust.damage_end, trust.damage_count);
+    if (trust.lost_events)
+        vti_cmd_warn("rank", "%s: %llu events were lost while recording", file,
+                     (unsigned long long)trust.lost_events);
+}
+
+/* The script is gone by an exception; its output file was open, so it is there and empty. */
+static int fail_like_script(const struct request *request, int code)
+{
+    static const struct vti_buf nothing = {0};
+    int result = vti_cmd_error("rank", code);
+
+    if (code != VTI_E_DAMAGED)
+        return result;
+    code = request->out ? write_out(request, &nothing) : 0;
+    return code ? vti_cmd_error("rank", code) : VTI_EXIT_NO;
+}
+
+static int rank_file(struct vti_rank *rank, const struct request *request)
+{
+    struct vti_buf text = {0};
+    bool is_talking = request->rank.is_compat && request->out;
+    int code;
+
+    if (is_talking)
+        puts("Ranking profiled methods...");
+    code = vti_rank_file(rank, request->file);
+    if (code)
+        return request->rank.is_compat ? fail_like_script(request, code) : vti_cmd_error("rank", code);
+    code = vti_rank_sort(rank, sort_key(request->sort));
+    if (!code)
+        code = render(&text, rank, request);
+    if (!code)
+        code = write_out(request, &text);
+    vti_buf_fini(&text);
+    if (code)
+        return vti_cmd_error("rank", code);
+    if (is_talking)
+        printf("Ranking file was successfully created: %s\n", request->out);
+    if (vti_rank_is_recording(rank))
+        warn_about_recording(rank, request->file);
+    else if (!request->rank.is_compat)
+        warn_about_log(rank, request->file);
+    return VTI_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request = {0};
+    struct vti_rank *rank;
+    enum vti_rank_key key;
+    int code = take_arguments(&request, argc, argv);
+
+    if (code)
+        return code;
+    key = sort_key(request.sort);
+    /* Who sorts by a figure wants to see it. */
+    request.rank.is_wide |= key == VTI_RANK_MIN || key == VTI_RANK_P50 || key == VTI_RANK_P99 ||
+                            key == VTI_RANK_SELF;
+    if (vti_rank_create(&rank, &request.rank))
+        return vti_cmd_error("rank", VTI_E_NOMEM);
+    code = rank_file(rank, &request);
+    vti_rank_free(rank);
+    return code;
+}
+
+const struct vti_command vti_cmd_rank = {
+    .name = "rank",
+    .summary = "which names took the most time, of a recording or a trace log",
+    .usage = "[options] FILE [OUT]",
+    .about = "Ranks trace names by the time they took. FILE is a recording or a trace log\n"
+             "as osprofiler writes it in Mistral (- is standard input). The table goes to\n"
+             "OUT, else to standard output; for a log it is, byte for byte, the one that\n"
+             "Mistral's rank_profiled_methods.py makes, but without the script's mistakes.",
+    .options = options,
+    .run = run,
+};

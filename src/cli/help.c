@@ -1,0 +1,58 @@
+/*
+ * help.c - the list of commands and the page of each, from the command table alone.
+ *
+ * Pages in docs/commands hold this text word for word, so it never depends on the terminal.
+ */
+#include "cli/frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OPTION_COLUMN 26 /* where the explanation of an option begins */
+
+void vti_help_list(struct vti_buf *out)
+{
+    vti_buf_add_text(out, "Usage: venturi COMMAND [options] ...\n\n"
+                          "Records what a program does, and shows where its time went.\n\n"
+                          "Commands:\n");
+    for (int i = 0; vti_commands[i]; i++)
+        vti_buf_printf(out, "  %-12s %s\n", vti_commands[i]->name, vti_commands[i]->summary);
+    vti_buf_add_text(out, "\n'venturi help COMMAND' explains one; 'venturi --version' tells which this is.\n");
+}
+
+static void add_option(struct vti_buf *out, const struct vti_option *option)
+{
+    size_t begin = out->len;
+    size_t width;
+
+    if (option->letter)
+        vti_buf_printf(out, "  -%c, --%s", option->letter, option->name);
+    else
+        vti_buf_printf(out, "      --%s", option->name);
+    if (option->value)
+        vti_buf_printf(out, " %s", option->value);
+    width = out->len - begin;
+    if (width + 2 > OPTION_COLUMN) {
+        vti_buf_add_text(out, "\n");
+        width = 0;
+    }
+    vti_buf_printf(out, "%*s%s\n", (int)(OPTION_COLUMN - width), "", option->help);
+}
+
+void vti_help_command(struct vti_buf *out, const struct vti_command *command)
+{
+    static const struct vti_option help = {'h', "help", NULL, "show this"};
+    bool has_own_h = false;
+
+    vti_buf_printf(out, "Usage: venturi %s %s\n\n", command->name, command->usage);
+    if (command->about)
+        vti_buf_printf(out, "%s\n\n", command->about);
+    else
+        vti_buf_printf(out, "%s.\n\n", command->summary);
+    vti_buf_add_text(out, "Options:\n");
+    for (int i = 0; command->options && command->options[i].name; i++) {
+        add_option(out, &command->options[i]);
+        has_own_h |= command->options[i].letter == 'h';
+    }
+    add_option(out, has_own_h ? &(struct vti_option){0, "help", NULL, "show this"} : &help);
+}

@@ -1,0 +1,117 @@
+/*
+ * main.c - finds the command and hands over to it.
+ *
+ * Does no work before that: start-up of the tool is measured. Leaves signals as they are, because
+ * what `run` starts inherits them.
+ */
+#include "cli/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VTI_COMMAND(name) extern const struct vti_command vti_cmd_##name;
+#include "cli/commands.def"
+#undef VTI_COMMAND
+
+const struct vti_command *const vti_commands[] = {
+#define VTI_COMMAND(name) &vti_cmd_##name,
+#include "cli/commands.def"
+#undef VTI_COMMAND
+    NULL,
+};
+
+const struct vti_command *vti_command_find(const char *name)
+{
+    for (int i = 0; vti_commands[i]; i++)
+        if (!strcmp(vti_commands[i]->name, name))
+            return vti_commands[i];
+    return NULL;
+}
+
+/*
+ * A file that we open must not become our standard output because that was closed. What we put in
+ * its place refuses writes as the closed one would, and a program that we start does not get it.
+ */
+static void hold_standard_files(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", O_CLOEXEC | (fd == 0 ? O_WRONLY : O_RDONLY));
+}
+
+static int unknown_command(const char *name)
+{
+    const char *close = NULL;
+    unsigned distance = VTI_SUGGEST_MOST + 1;
+
+    for (int i = 0; vti_commands[i]; i++)
+        vti_suggest(vti_commands[i]->name, name, strlen(name), &close, &distance);
+    if (close)
+        return vti_cmd_fail(NULL, "no command '%s', did you mean %s?", name, close);
+    return vti_cmd_fail(NULL, "no command '%s', see venturi --help", name);
+}
+
+static int print_help(FILE *to, const struct vti_command *command, int code)
+{
+    struct vti_buf text = {0};
+
+    if (command)
+        vti_help_command(&text, command);
+    else
+        vti_help_list(&text);
+    if (text.failed)
+        code = vti_cmd_fail(NULL, "out of memory");
+    else
+        fwrite(text.data, 1, text.len, to);
+    vti_buf_fini(&text);
+    return code;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const char *first = argc > 1 ? argv[1] : NULL;
+    const struct vti_command *command;
+
+    if (!first)
+        return print_help(stderr, NULL, VTI_EXIT_BAD);
+    if (!strcmp(first, "--version")) {
+        puts("venturi " VENTURI_VERSION);
+        return VTI_EXIT_OK;
+    }
+    if (!strcmp(first, "--help") || !strcmp(first, "-h"))
+        return print_help(stdout, NULL, VTI_EXIT_OK);
+    if (!strcmp(first, "help")) {
+        command = argc > 2 ? vti_command_find(argv[2]) : NULL;
+        if (argc == 2 || command)
+            return print_help(stdout, command, VTI_EXIT_OK);
+        return unknown_command(argv[2]);
+    }
+    if (first[0] == '-')
+        return vti_cmd_fail(NULL, "no option %s, see venturi --help", first);
+    command = vti_command_find(first);
+    if (!command)
+        return unknown_command(first);
+    if (vti_args_wants_help(command, argc - 1, argv + 1))
+        return print_help(stdout, command, VTI_EXIT_OK);
+    return command->run(argc - 1, argv + 1);
+}
+
+/* Output that did not arrive is a failure, except that a reader who has seen enough may leave. */
+static int close_output(int code)
+{
+    bool is_flushed = fflush(stdout) == 0;
+
+    if ((is_flushed && !ferror(stdout)) || (!is_flushed && errno == EPIPE))
+        return code;
+    vti_cmd_fail(NULL, "standard output: cannot write: %s", is_flushed ? "some of it is lost" : strerror(errno));
+    return code ? code : VTI_EXIT_BAD;
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_files();
+    return close_output(dispatch(argc, argv));
+}

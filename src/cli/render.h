@@ -1,0 +1,74 @@
+/*
+ * render.h - what commands use to show things: harmless text, numbers with units, tables.
+ *
+ * Names, paths and messages come from recordings and logs that anybody may have written. Everything
+ * that reaches a terminal therefore goes through vti_text_safe(); table cells do so by themselves.
+ */
+#ifndef VENTURI_CLI_RENDER_H
+#define VENTURI_CLI_RENDER_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+/* Appends `text` with everything that could steer a terminal written as an escape: control characters
+ * (\n, \t, \x1b), C1 controls and direction marks (\u202e), bytes that are not UTF-8 (\xff). */
+void vti_text_safe(struct vti_buf *out, const char *text, size_t len);
+
+/* Columns that harmless UTF-8 text takes on a terminal. */
+size_t vti_text_width(const char *text, size_t len);
+
+/* Numbers for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M". They return `to`. */
+#define VTI_NUMBER_BYTES 32
+char *vti_text_duration(char to[VTI_NUMBER_BYTES], double ns);
+char *vti_text_bytes(char to[VTI_NUMBER_BYTES], uint64_t bytes);
+char *vti_text_count(char to[VTI_NUMBER_BYTES], uint64_t count);
+
+/* ---- terminal ---------------------------------------------------------------------------------- */
+
+/* Columns to fit into: COLUMNS, else the terminal's width, else 0: as wide as it gets. */
+unsigned vti_terminal_width(FILE *to);
+
+/* The escape that starts a style, or "" where colour is unwanted (NO_COLOR, TERM=dumb, no terminal). */
+enum vti_style { VTI_STYLE_PLAIN, VTI_STYLE_BOLD, VTI_STYLE_DIM, VTI_STYLE_WARN };
+const char *vti_terminal_style(FILE *to, enum vti_style style);
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+enum vti_align { VTI_LEFT, VTI_RIGHT };
+
+struct vti_column {
+    const char *title;
+    enum vti_align align;
+};
+
+/*
+ * Cells are added row by row and printed in columns as wide as needed. When the lines are too long
+ * for the terminal, a left-aligned last column is shortened in the middle of its texts ("..") or, if
+ * that would leave less than 24 columns of it, put on a line of its own above the others.
+ */
+struct vti_table;
+
+/* `columns` is borrowed until the table is freed. 0 or VTI_E_NOMEM. */
+int vti_table_create(struct vti_table **table, const struct vti_column *columns, unsigned count);
+void vti_table_free(struct vti_table *table);
+
+void vti_table_text(struct vti_table *table, const char *text); /* NULL: an empty cell */
+void vti_table_bytes(struct vti_table *table, const char *text, size_t len);
+void vti_table_printf(struct vti_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void vti_table_duration(struct vti_table *table, double ns);
+void vti_table_count(struct vti_table *table, uint64_t count); /* all digits */
+
+/* Prints header and rows to stdout or stderr. 0 or VTI_E_NOMEM. */
+int vti_table_print(const struct vti_table *table, FILE *to);
+
+/* The same into a buffer, plain, for lines of at most `width` columns (0: as long as it gets). */
+int vti_table_render(const struct vti_table *table, struct vti_buf *out, unsigned width);
+
+#endif

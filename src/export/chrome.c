@@ -1,0 +1,343 @@
+/*
+ * chrome.c - Chrome's trace event JSON, which chrome://tracing, Perfetto, speedscope and many scripts read.
+ *
+ * Spans of threads become complete events (X), so they are balanced whatever was recorded; async spans
+ * become pairs (b, e). Times are microseconds with three decimals since the start of the recording. What is known
+ * only after reading (damage) stands at the end, in otherData.
+ */
+#include "base/error.h"
+#include "export/export.h"
+#include "export/numbers.h"
+#include "export/values.h"
+
+#include <stdlib.h>
+
+struct chrome {
+    vt_recording *recording;
+    const struct vti_sink *sink;
+    struct vti_buf out;
+    struct vti_json json;
+    struct vti_numbers numbers;
+    int64_t zero_ns;
+};
+
+static void add_string(struct chrome *chrome, const char *key, const char *text)
+{
+    vti_json_key(&chrome->json, key);
+    vti_json_string(&chrome->json, text);
+}
+
+static void add_uint(struct chrome *chrome, const char *key, uint64_t value)
+{
+    vti_json_key(&chrome->json, key);
+    vti_json_uint(&chrome->json, value);
+}
+
+static void add_microseconds(struct chrome *chrome, const char *key, int64_t ns)
+{
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+    vti_json_key(&chrome->json, key);
+    vti_json_raw(&chrome->json, "%s%llu.%03u", ns < 0 ? "-" : "", (unsigned long long)(size / 1000),
+                 (unsigned)(size % 1000));
+}
+
+/* Difference of two times of a recording, which are below 2^62. */
+static void add_time(struct chrome *chrome, int64_t ns)
+{
+    add_microseconds(chrome, "ts", ns - chrome->zero_ns);
+}
+
+static void open_event(struct chrome *chrome, const char *phase, const char *name)
+{
+    vti_json_object(&chrome->json);
+    add_string(chrome, "ph", phase);
+    add_string(chrome, "name", name);
+}
+
+static int close_event(struct chrome *chrome)
+{
+    vti_json_object_end(&chrome->json);
+    vti_buf_add_u8(&chrome->out, '\n');
+    return vti_sink_offer(chrome->sink, &chrome->out);
+}
+
+static void add_track(struct chrome *chrome, uint32_t id)
+{
+    struct vt_track_info track;
+
+    vt_recording_track_by_id(chrome->recording, id, &track);
+    add_uint(chrome, "pid", vti_numbers_pid(&chrome->numbers, track.process));
+    add_uint(chrome, "tid", vti_numbers_tid(&chrome->numbers, id));
+}
+
+/* ---- who they are ---------------------------------------------------------------------------- */
+
+static int add_metadata(struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid,
+                        const char *name, uint32_t order)
+{
+    open_event(chrome, "M", what);
+    add_uint(chrome, "pid", pid);
+    add_uint(chrome, "tid", tid);
+    vti_json_key(&chrome->json, "args");
+    vti_json_object(&chrome->json);
+    if (name)
+        add_string(chrome, "name", name);
+    else
+        add_uint(chrome, "sort_index", order);
+    vti_json_object_end(&chrome->json);
+    return close_event(chrome);
+}
+
+static int add_names(struct chrome *chrome)
+{
+    struct vt_process_info process;
+    struct vt_track_info track;
+    int code = 0;
+
+    for (uint32_t i = 0; !code && vt_recording_process(chrome->recording, i, &process); i++) {
+        uint32_t pid = vti_numbers_pid(&chrome->numbers, process.id);
+
+        code = add_metadata(chrome, "process_name", pid, 0, process.name, 0);
+        if (!code)
+            code = add_metadata(chrome, "process_sort_index", pid, 0, NULL, i);
+    }
+    for (uint32_t i = 0; !code && vt_recording_track(chrome->recording, i, &track); i++) {
+        uint32_t pid = vti_numbers_pid(&chrome->numbers, track.process);
+        uint32_t tid = vti_numbers_tid(&chrome->numbers, track.id);
+
+        code = add_metadata(chrome, "thread_name", pid, tid, track.name, 0);
+        if (!code)
+            code = add_metadata(chrome, "thread_sort_index", pid, tid, NULL, i);
+    }
+    return code;
+}
+
+/* ---- what happened --------------------------------------------------------------------------- */
+
+static void add_span_args(struct chrome *chrome, const struct vt_span *span)
+{
+    struct vti_buf text = {0};
+
+    if (!span->attr_count && !span->has_error && span->is_finished)
+        return;
+    vti_json_key(&chrome->json, "args");
+    vti_json_object(&chrome->json);
+    vti_json_attrs(&chrome->json, chrome->recording, span);
+    if (span->has_error) {
+        vti_error_text(&text, span);
+        vti_json_key(&chrome->json, "error");
+        vti_json_bytes(&chrome->json, (const char *)text.data, text.len);
+        chrome->out.failed |= text.failed;
+        vti_buf_fini(&text);
+    }
+    if (!span->is_finished) {
+        vti_json_key(&chrome->json, "unfinished");
+        vti_json_bool(&chrome->json, true);
+    }
+    vti_json_object_end(&chrome->json);
+}
+
+/* One half of an async span. Its id means something in its process only. */
+static int add_async_half(struct chrome *chrome, const struct vt_span *span, const char *name,
+                          bool is_begin)
+{
+    open_event(chrome, is_begin ? "b" : "e", name);
+    add_string(chrome, "cat", "async");
+    vti_json_key(&chrome->json, "id2");
+    vti_json_object(&chrome->json);
+    vti_json_key(&chrome->json, "local");
+    vti_json_raw(&chrome->json, "\"0x%llx\"", (unsigned long long)span->async_id);
+    vti_json_object_end(&chrome->json);
+    add_track(chrome, span->track);
+    add_time(chrome, is_begin ? span->begin_ns : span->end_ns);
+    if (is_begin)
+        add_span_args(chrome, span);
+    return close_event(chrome);
+}
+
+static int add_span(const struct vt_span *span, void *arg)
+{
+    struct chrome *chrome = arg;
+    struct vt_site_info site;
+    int code;
+
+    vt_recording_site_by_id(chrome->recording, span->site, &site);
+    if (span->async_id) {
+        code = add_async_half(chrome, span, site.name, true);
+        return code ? code : add_async_half(chrome, span, site.name, false);
+    }
+    open_event(chrome, "X", site.name);
+    add_string(chrome, "cat", "span");
+    add_track(chrome, span->track);
+    add_time(chrome, span->begin_ns);
+    add_microseconds(chrome, "dur", span->end_ns - span->begin_ns);
+    add_span_args(chrome, span);
+    return close_event(chrome);
+}
+
+static int add_mark(struct chrome *chrome, const struct vt_event *event)
+{
+    struct vt_site_info site;
+
+    vt_recording_site_by_id(chrome->recording, event->site, &site);
+    open_event(chrome, "i", site.name);
+    add_string(chrome, "cat", "mark");
+    add_string(chrome, "s", "t");
+    add_track(chrome, event->track);
+    add_time(chrome, event->time_ns);
+    return close_event(chrome);
+}
+
+static int add_counter(struct chrome *chrome, const struct vt_event *event)
+{
+    struct vt_site_info site;
+
+    if (event->value.type == VT_VALUE_TEXT || event->value.type == VT_VALUE_NONE)
+        return 0;
+    vt_recording_site_by_id(chrome->recording, event->site, &site);
+    open_event(chrome, "C", site.name);
+    add_string(chrome, "cat", "counter");
+    add_track(chrome, event->track);
+    add_time(chrome, event->time_ns);
+    vti_json_key(&chrome->json, "args");
+    vti_json_object(&chrome->json);
+    vti_json_key(&chrome->json, *site.unit ? site.unit : "value");
+    vti_json_value(&chrome->json, &event->value);
+    vti_json_object_end(&chrome->json);
+    return close_event(chrome);
+}
+
+static void add_loss_args(struct chrome *chrome, const char *reason, uint64_t events, int64_t ns)
+{
+    vti_json_key(&chrome->json, "args");
+    vti_json_object(&chrome->json);
+    add_string(chrome, "reason", reason);
+    add_uint(chrome, "events", events);
+    vti_json_key(&chrome->json, "length_ns");
+    vti_json_int(&chrome->json, ns);
+    vti_json_object_end(&chrome->json);
+}
+
+static int add_gap(struct chrome *chrome, const struct vt_event *event)
+{
+    open_event(chrome, "i", "events lost");
+    add_string(chrome, "cat", "loss");
+    add_string(chrome, "s", "t");
+    add_track(chrome, event->track);
+    add_time(chrome, event->time_ns - event->loss_ns);
+    add_loss_args(chrome, event->loss_reason, event->loss_events, event->loss_ns);
+    return close_event(chrome);
+}
+
+static int add_others(struct chrome *chrome, const struct vt_filter *range)
+{
+    struct vt_event event;
+    vt_cursor *cursor;
+    int code = vt_cursor_open(&cursor, chrome->recording, range);
+    int got = 0;
+
+    if (code)
+        return code;
+    while (!code && (got = vt_cursor_next(cursor, &event)) > 0) {
+        if (event.kind == VT_EVENT_MARK)
+            code = add_mark(chrome, &event);
+        else if (event.kind == VT_EVENT_COUNTER)
+            code = add_counter(chrome, &event);
+        else if (event.kind == VT_EVENT_LOSS)
+            code = add_gap(chrome, &event);
+    }
+    vt_cursor_close(cursor);
+    return code ? code : got;
+}
+
+/* ---- what is missing ------------------------------------------------------------------------- */
+
+static int add_losses(struct chrome *chrome)
+{
+    struct vt_loss_info loss;
+    int code = 0;
+
+    for (uint32_t i = 0; !code && vt_recording_loss(chrome->recording, i, &loss); i++) {
+        bool has_track = loss.track != VT_NONE;
+
+        open_event(chrome, "i", "events lost");
+        add_string(chrome, "cat", "loss");
+        add_string(chrome, "s", has_track ? "t" : loss.process != VT_NONE ? "p" : "g");
+        if (has_track)
+            add_track(chrome, loss.track);
+        else
+            add_uint(chrome, "pid", vti_numbers_pid(&chrome->numbers, loss.process));
+        add_time(chrome, loss.begin_ns);
+        add_loss_args(chrome, loss.reason, loss.events, loss.end_ns - loss.begin_ns);
+        code = close_event(chrome);
+    }
+    return code;
+}
+
+static void add_other_data(struct chrome *chrome)
+{
+    struct vt_recording_info info;
+    struct vt_damage_info damage;
+    char moment[VTI_MOMENT_BYTES];
+
+    vt_recording_info(chrome->recording, &info);
+    vti_json_object(&chrome->json);
+    add_string(chrome, "tool", "venturi " VENTURI_VERSION);
+    add_string(chrome, "command", info.command);
+    add_string(chrome, "start",
+               vti_moment_text(moment, info.start_realtime_ns + chrome->zero_ns));
+    add_string(chrome, "clock", info.clock);
+    add_uint(chrome, "lost_events", info.lost_events);
+    vti_json_key(&chrome->json, "damage");
+    vti_json_array(&chrome->json);
+    for (uint32_t i = 0; vt_recording_damage(chrome->recording, i, &damage); i++) {
+        vti_json_object(&chrome->json);
+        add_uint(chrome, "begin_offset", damage.begin_offset);
+        add_uint(chrome, "end_offset", damage.end_offset);
+        add_string(chrome, "what", damage.what);
+        vti_json_object_end(&chrome->json);
+    }
+    vti_json_array_end(&chrome->json);
+    vti_json_object_end(&chrome->json);
+}
+
+static int run(vt_recording *recording, const struct vti_export_options *options,
+               const struct vti_sink *sink)
+{
+    struct chrome chrome = {.recording = recording, .sink = sink};
+    int code = vti_numbers_init(&chrome.numbers, recording);
+
+    if (code)
+        return code;
+    chrome.zero_ns = vti_numbers_zero_ns(&chrome.numbers);
+    vti_json_init(&chrome.json, &chrome.out);
+    vti_json_object(&chrome.json);
+    add_string(&chrome, "displayTimeUnit", "ns");
+    vti_json_key(&chrome.json, "traceEvents");
+    vti_json_array(&chrome.json);
+    code = add_names(&chrome);
+    if (!code)
+        code = vt_recording_spans(recording, &options->range, add_span, &chrome);
+    if (!code)
+        code = add_others(&chrome, &options->range);
+    if (!code)
+        code = add_losses(&chrome);
+    vti_json_array_end(&chrome.json);
+    vti_json_key(&chrome.json, "otherData");
+    add_other_data(&chrome);
+    vti_json_object_end(&chrome.json);
+    vti_buf_add_u8(&chrome.out, '\n');
+    if (!code)
+        code = vti_sink_flush(sink, &chrome.out);
+    vti_buf_fini(&chrome.out);
+    vti_numbers_fini(&chrome.numbers);
+    return code;
+}
+
+const struct vti_exporter vti_export_chrome = {
+    .name = "chrome",
+    .summary = "JSON for chrome://tracing, Perfetto, speedscope and many scripts",
+    .extension = "json",
+    .run = run,
+};

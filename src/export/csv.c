@@ -1,0 +1,106 @@
+/*
+ * csv.c - one row for each span, for spreadsheets and data frames.
+ *
+ * Times are as measured. The attributes of a span are one JSON object in the last column.
+ */
+#include "base/csv.h"
+#include "base/error.h"
+#include "export/export.h"
+#include "export/values.h"
+
+#include <string.h>
+
+struct csv {
+    vt_recording *recording;
+    const struct vti_sink *sink;
+    struct vti_buf out;
+    struct vti_buf scratch;
+};
+
+static void add_text(struct csv *csv, const char *text)
+{
+    vti_csv_field(&csv->out, text, strlen(text));
+    vti_buf_add_u8(&csv->out, ',');
+}
+
+/* What has gathered in `scratch` as one field. */
+static void add_scratch(struct csv *csv)
+{
+    csv->out.failed |= csv->scratch.failed;
+    vti_csv_field(&csv->out, (const char *)csv->scratch.data, csv->scratch.len);
+    vti_buf_clear(&csv->scratch);
+}
+
+static void add_site(struct csv *csv, const struct vt_span *span)
+{
+    struct vt_site_info site;
+
+    vt_recording_site_by_id(csv->recording, span->site, &site);
+    add_text(csv, site.name);
+    add_text(csv, site.function);
+    add_text(csv, site.file);
+    if (site.line)
+        vti_buf_printf(&csv->out, "%u", site.line);
+    vti_buf_add_u8(&csv->out, ',');
+}
+
+static void add_attrs(struct csv *csv, const struct vt_span *span)
+{
+    struct vti_json json;
+
+    if (!span->attr_count)
+        return;
+    vti_json_init(&json, &csv->scratch);
+    vti_json_object(&json);
+    vti_json_attrs(&json, csv->recording, span);
+    vti_json_object_end(&json);
+    add_scratch(csv);
+}
+
+static int add_span(const struct vt_span *span, void *arg)
+{
+    struct csv *csv = arg;
+    struct vt_track_info track;
+    struct vt_process_info process;
+
+    vt_recording_track_by_id(csv->recording, span->track, &track);
+    vt_recording_process_by_id(csv->recording, track.process, &process);
+    vti_buf_printf(&csv->out, "%lld,%lld,%lld,", (long long)span->begin_ns,
+                   (long long)(span->end_ns - span->begin_ns), (long long)span->self_ns);
+    add_text(csv, process.name);
+    vti_buf_printf(&csv->out, "%u,", process.pid);
+    add_text(csv, track.name);
+    vti_buf_printf(&csv->out, "%u,%u,", track.tid, span->depth);
+    add_site(csv, span);
+    if (span->has_error) {
+        vti_error_text(&csv->scratch, span);
+        add_scratch(csv);
+    }
+    vti_buf_add_u8(&csv->out, ',');
+    add_attrs(csv, span);
+    vti_buf_add_u8(&csv->out, '\n');
+    return vti_sink_offer(csv->sink, &csv->out);
+}
+
+static int run(vt_recording *recording, const struct vti_export_options *options,
+               const struct vti_sink *sink)
+{
+    struct csv csv = {.recording = recording, .sink = sink};
+    int code;
+
+    vti_buf_add_text(&csv.out, "begin_ns,duration_ns,self_ns,process,pid,thread,tid,depth,"
+                               "name,function,file,line,error,attributes\n");
+    code = vt_recording_spans(recording, &options->range, add_span, &csv);
+    if (!code)
+        code = vti_sink_flush(sink, &csv.out);
+    vti_buf_fini(&csv.out);
+    vti_buf_fini(&csv.scratch);
+    return code;
+}
+
+const struct vti_exporter vti_export_csv = {
+    .name = "csv",
+    .summary = "one row for each span, for spreadsheets and data frames",
+    .extension = "csv",
+    .run = run,
+};

@@ -1,0 +1,94 @@
+/* values.c - values, attributes, errors and moments of a recording as JSON. */
+#include "export/values.h"
+
+#include <stdio.h>
+#include <time.h>
+
+void vti_json_value(struct vti_json *json, const struct vt_value *value)
+{
+    switch (value->type) {
+    case VT_VALUE_INT:
+        vti_json_int(json, value->i);
+        break;
+    case VT_VALUE_UINT:
+        vti_json_uint(json, value->u);
+        break;
+    case VT_VALUE_DOUBLE:
+        vti_json_double(json, value->d);
+        break;
+    case VT_VALUE_TEXT:
+        vti_json_bytes(json, value->text.data, value->text.len);
+        break;
+    default:
+        vti_json_null(json);
+    }
+}
+
+void vti_json_attrs(struct vti_json *json, const vt_recording *recording, const struct vt_span *span)
+{
+    for (uint32_t i = 0; i < span->attr_count; i++) {
+        struct vt_site_info key;
+
+        vt_recording_site_by_id(recording, span->attrs[i].key, &key);
+        vti_json_key(json, key.name);
+        vti_json_value(json, &span->attrs[i].value);
+    }
+}
+
+void vti_error_text(struct vti_buf *out, const struct vt_span *span)
+{
+    if (!span->error_type.len && !span->error_message.len) {
+        vti_buf_add_text(out, "failed");
+        return;
+    }
+    vti_buf_add(out, span->error_type.data, span->error_type.len);
+    if (span->error_type.len && span->error_message.len)
+        vti_buf_add_text(out, ": ");
+    vti_buf_add(out, span->error_message.data, span->error_message.len);
+}
+
+void vti_json_id(struct vti_json *json, uint32_t id)
+{
+    if (id == VT_NONE)
+        vti_json_null(json);
+    else
+        vti_json_uint(json, id);
+}
+
+const char *vti_end_text(unsigned how)
+{
+    static const char *const texts[] = {
+        [VT_END_UNKNOWN] = "unknown",
+        [VT_END_EXIT] = "exit",
+        [VT_END_SIGNAL] = "signal",
+        [VT_END_EXEC] = "exec",
+    };
+
+    return texts[how < sizeof texts / sizeof *texts ? how : VT_END_UNKNOWN];
+}
+
+const char *vti_site_kind_text(enum vt_site_type type)
+{
+    static const char *const texts[] = {
+        [VT_SITE_SPAN] = "span",   [VT_SITE_COUNTER] = "counter",   [VT_SITE_MARK] = "mark",
+        [VT_SITE_KEY] = "key",     [VT_SITE_FUNCTION] = "function",
+    };
+
+    return texts[type];
+}
+
+const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns)
+{
+    int64_t part = realtime_ns % 1000000000;
+    time_t seconds = (time_t)(realtime_ns / 1000000000 - (part < 0));
+    struct tm when;
+
+    if (!gmtime_r(&seconds, &when)) {
+        to[0] = 0;
+        return to;
+    }
+    snprintf(to, VTI_MOMENT_BYTES, "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", when.tm_year + 1900,
+             when.tm_mon + 1, when.tm_mday, when.tm_hour, when.tm_min, when.tm_sec,
+             (int)(part < 0 ? part + 1000000000 : part));
+    return to;
+}

@@ -1,0 +1,26 @@
+/* values.h - values, attributes, errors and moments of a recording as JSON. */
+#ifndef VENTURI_EXPORT_VALUES_H
+#define VENTURI_EXPORT_VALUES_H
+
+#include "base/json.h"
+#include "venturi/read.h"
+
+void vti_json_value(struct vti_json *json, const struct vt_value *value);
+
+/* Key and value of each, inside an object that the caller opened. If a key comes twice the later one
+ * counts, as JSON readers have it. */
+void vti_json_attrs(struct vti_json *json, const vt_recording *recording, const struct vt_span *span);
+
+/* "type: message", or the one that is not empty, or "failed". */
+void vti_error_text(struct vti_buf *out, const struct vt_span *span);
+
+void vti_json_id(struct vti_json *json, uint32_t id); /* null for VT_NONE */
+
+const char *vti_end_text(unsigned how);                     /* "exit", "signal", "exec", "unknown" */
+const char *vti_site_kind_text(enum vt_site_type type); /* "span", "counter", … */
+
+/* "2026-11-15T20:15:03.123456789Z". */
+#define VTI_MOMENT_BYTES 40
+const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns);
+
+#endif
