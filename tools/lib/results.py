@@ -1,0 +1,119 @@
+"""results.py - test results as cases, read from what cmocka under Meson and pytest leave behind."""
+import json
+import os
+import re
+import signal
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+@dataclass
+class Case:
+    suite: str
+    name: str
+    outcome: str
+    reason: str = ""  # one line
+    detail: str = ""  # the end of its output, for failures
+
+
+def one_line(text, most=200):
+    """The first line that says something, cut to a length that fits on a screen."""
+    for line in (text or "").splitlines():
+        if line.strip():
+            return line.strip()[:most]
+    return ""
+
+
+def tail(text, lines=40):
+    return "\n".join((text or "").rstrip().splitlines()[-lines:])
+
+
+CMOCKA_LINE = re.compile(r"^\[\s*(OK|FAILED|SKIPPED|ERROR)\s*\] (?!---|(?:\S+: )?\d+ test\(s\))(\S+)", re.M)
+CMOCKA_PLACE = re.compile(r"^\[\s*(?:ERROR|LINE)\s*\] ---\s*(.+)$", re.M)
+CHECKER = re.compile(r"^.*(?:ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:|"
+                     r"==\d+== (?:Invalid|Conditional|Use of|Syscall)|definitely lost).*$", re.M)
+
+
+def ended_how(code):
+    if code is None:
+        return "did not end"
+    if code < 0 or 128 < code < 160:
+        number = -code if code < 0 else code - 128
+        try:
+            return "killed by " + signal.Signals(number).name
+        except ValueError:
+            pass
+    return f"exit code {code}"
+
+
+def why_failed(output, code):
+    """The line that names the cause: a sanitizer's or valgrind's, else the failed assertion, else how it ended."""
+    found = CHECKER.search(output)
+    if found:
+        return one_line(found.group(0))
+    places = [place for place in CMOCKA_PLACE.findall(output) if place.strip()]
+    return one_line(" ".join(places)) or ended_how(code)
+
+
+def cmocka_cases(suite, test, output, code):
+    """Cases of one cmocka program; a program that ends badly without a failed case is one itself."""
+    outcomes = {}
+    for word, name in CMOCKA_LINE.findall(output):
+        if word == "OK":
+            outcomes.setdefault(name, PASSED)
+        elif word == "SKIPPED":
+            outcomes.setdefault(name, SKIPPED)
+        else:
+            outcomes[name] = FAILED
+    cases = []
+    for name, outcome in outcomes.items():
+        case = Case(suite, f"{test}.{name}", outcome)
+        if outcome == FAILED:
+            case.reason, case.detail = why_failed(output, code), tail(output)
+        elif outcome == SKIPPED:
+            case.reason = "the test skipped itself"
+        cases.append(case)
+    if code == 77 and not cases:
+        return [Case(suite, test, SKIPPED, one_line(output) or "the test skipped itself")]
+    if code != 0 and FAILED not in outcomes.values():
+        cases.append(Case(suite, test, FAILED, why_failed(output, code), tail(output)))
+    elif not cases:
+        cases.append(Case(suite, test, PASSED))
+    return cases
+
+
+def meson_cases(suite, log):
+    """Cases of a Meson log (one JSON object a line)."""
+    cases = []
+    if not os.path.exists(log):
+        return [Case(suite, "meson test", FAILED, "left no log: " + log)]
+    with open(log, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            run = json.loads(line)
+            test = run["name"].split(" / ")[-1].split(":")[-1]
+            output = run.get("stdout", "") + "\n" + run.get("stderr", "")
+            if run["result"] == "TIMEOUT":
+                cases.append(Case(suite, test, FAILED, "timed out", tail(output)))
+            else:
+                cases += cmocka_cases(suite, test, output, run.get("returncode"))
+    return cases
+
+
+def pytest_cases(suite, log):
+    """Cases of a JUnit file as pytest writes it."""
+    cases = []
+    for entry in ElementTree.parse(log).iter("testcase"):
+        where = entry.get("classname", "").split(".")[-1]
+        case = Case(suite, f"{where}.{entry.get('name')}" if where else entry.get("name"), PASSED)
+        for child in entry:
+            if child.tag in ("failure", "error"):
+                case.outcome = FAILED
+                case.reason = one_line(child.get("message") or child.text)
+                case.detail = tail(child.text)
+            elif child.tag == "skipped" and case.outcome == PASSED:
+                case.outcome = SKIPPED
+                case.reason = one_line(child.get("message")) or "no reason given"
+        cases.append(case)
+    return cases
