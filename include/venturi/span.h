@@ -48,7 +48,7 @@ extern VT_API const uint32_t *vt_control_word; /* points to 0 while nobody recor
 /* Whether anything is being recorded now: all that stands between the program and no cost. */
 static inline int vt_is_on(void)
 {
-    const uint32_t *word = __atomic_load_n(&vt_control_word, __ATOMIC_RELAXED);
+    const uint32_t *word = __atomic_load_n(&vt_control_word, __ATOMIC_ACQUIRE);
 
     return __builtin_expect(__atomic_load_n(word, __ATOMIC_RELAXED) != 0, 0);
 }

@@ -13,7 +13,6 @@ BUILD = os.environ.get("VENTURI_BUILD", os.path.join(os.path.dirname(os.path.dir
 VENTURI = os.environ.get("VENTURI", os.path.join(BUILD, "venturi"))
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
 SANITIZE = os.environ.get("VENTURI_SANITIZE", "")
-SOAK = int(os.environ.get("VENTURI_SOAK", "0") or 0)
 
 
 def program(name):
@@ -87,3 +86,9 @@ def wait_for(condition, seconds=20):
     while not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.02)
+
+
+def child_of(pid):
+    """The one child of a process."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return int(file.read().split()[0])

@@ -24,7 +24,7 @@ extern char **environ;
 
 static long pairs;
 static char pairs_text[32];
-static volatile int is_over;
+static int is_over;
 
 static void record(const char *name)
 {
@@ -38,7 +38,7 @@ static void record(const char *name)
 static void *record_meanwhile(void *arg)
 {
     (void)arg;
-    while (!is_over) {
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
         VT_SPAN("meanwhile");
     }
     return NULL;
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     for (int i = 0; is_threaded && i < 2; i++)
         pthread_create(&threads[i], NULL, record_meanwhile, NULL);
     run_children(how, children, work);
-    is_over = 1;
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
     for (int i = 0; is_threaded && i < 2; i++)
         pthread_join(threads[i], NULL);
     say("children", children, "spans", children * pairs, (char *)0);

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from conftest import VENTURI, Recording, program
+from conftest import VENTURI, Recording, child_of, program
 
 
 def test_streams_and_arguments_pass_through(tmp_path):
@@ -73,7 +73,7 @@ def test_no_descriptor_and_no_thread_in_the_program(tmp_path):
     child = subprocess.Popen([VENTURI, "run", "-q", "-o", tmp_path / "x.vt", "--", program("counted"), count, "0",
                               "1000"])
     time.sleep(0.5)
-    victim = int(subprocess.run(["pgrep", "-P", str(child.pid)], capture_output=True, text=True).stdout.split()[0])
+    victim = child_of(child.pid)
     targets = [os.readlink(f"/proc/{victim}/fd/{fd}") for fd in os.listdir(f"/proc/{victim}/fd")]
     threads = os.listdir(f"/proc/{victim}/task")
     os.kill(victim, signal.SIGKILL)

@@ -1,0 +1,173 @@
+/*
+ * bench_read.c - how long reading takes: bench_read FILE [CRASHED]
+ *
+ * Prints one JSON object a line: opening, windows of several widths at random places (cold: a place that
+ * this process has not looked at yet; warm: the same again), statistics per event, scanning per GB.
+ */
+#include "venturi/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define PIXELS 2000
+#define PLACES 20
+#define REPEATS 5
+
+static double now(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec * 1e3 + (double)at.tv_nsec * 1e-6;
+}
+
+static void print(const char *name, const char *detail, double value, const char *unit)
+{
+    printf("{\"name\": \"%s%s\", \"value\": %.4f, \"unit\": \"%s\"}\n", name, detail, value, unit);
+}
+
+static vt_recording *open_or_exit(const char *path)
+{
+    vt_recording *recording;
+
+    if (vt_recording_open(&recording, path)) {
+        fprintf(stderr, "bench_read: %s\n", vt_read_error());
+        exit(2);
+    }
+    return recording;
+}
+
+static void bench_open(const char *path)
+{
+    double best = 1e9;
+
+    for (int i = 0; i < REPEATS; i++) {
+        double start = now();
+        vt_recording *recording = open_or_exit(path);
+        double took = now() - start;
+
+        best = took < best ? took : best;
+        vt_recording_close(recording);
+    }
+    print("open", "", best, "ms");
+}
+
+static double window_ms(vt_recording *recording, int64_t from, int64_t length, size_t *rects)
+{
+    struct vt_window window;
+    double start = now();
+    double took;
+
+    if (vt_window_query(recording, from, from + length, PIXELS, &window)) {
+        fprintf(stderr, "bench_read: %s\n", vt_read_error());
+        exit(2);
+    }
+    took = now() - start;
+    *rects = window.rect_count;
+    vt_window_free(&window);
+    return took;
+}
+
+/* The worst of several places, each first cold and then the best of some repeats. */
+static void bench_width(vt_recording *recording, const char *name, int64_t start, int64_t duration,
+                        double share)
+{
+    int64_t length = (int64_t)((double)duration * share);
+    double worst_cold = 0;
+    double worst_warm = 0;
+    size_t most_rects = 0;
+
+    for (int place = 0; place < (share < 1 ? PLACES : 1); place++) {
+        int64_t from = start + (int64_t)((double)(duration - length) * drand48());
+        double best = 1e9;
+        size_t rects;
+
+        for (int i = 0; i <= REPEATS; i++) {
+            double took = window_ms(recording, from, length, &rects);
+
+            if (i == 0)
+                worst_cold = took > worst_cold ? took : worst_cold;
+            else
+                best = took < best ? took : best;
+        }
+        worst_warm = best > worst_warm ? best : worst_warm;
+        most_rects = rects > most_rects ? rects : most_rects;
+    }
+    print("window cold ", name, worst_cold, "ms");
+    print("window warm ", name, worst_warm, "ms");
+    print("window rects ", name, (double)most_rects, "rects");
+}
+
+static void bench_windows(vt_recording *recording, const struct vt_recording_info *info)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } widths[] = {{"100 %", 1},       {"50 %", 0.5},     {"10 %", 0.1},    {"3 %", 0.03},
+                  {"1 %", 0.01},      {"0.3 %", 0.003},  {"0.1 %", 0.001}, {"0.03 %", 0.0003},
+                  {"0.01 %", 0.0001}, {"0.001 %", 1e-5}, {"0.0001 %", 1e-6}};
+    struct vt_track_info track;
+    int64_t start = INT64_MAX;
+
+    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++)
+        start = track.start_ns < start ? track.start_ns : start;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        bench_width(recording, widths[i].name, start, info->duration_ns, widths[i].share);
+}
+
+static void bench_stats(vt_recording *recording, const struct vt_recording_info *info)
+{
+    struct vt_stats stats;
+    double start = now();
+
+    if (vt_stats_query(recording, NULL, &stats)) {
+        fprintf(stderr, "bench_read: %s\n", vt_read_error());
+        exit(2);
+    }
+    print("stats", "", (now() - start) * 1e6 / (double)info->event_count, "ns per event");
+    vt_stats_free(&stats);
+}
+
+static void bench_scan(const char *path)
+{
+    struct vt_recording_info info;
+    double start = now();
+    vt_recording *recording = open_or_exit(path);
+    double took = now() - start;
+
+    vt_recording_info(recording, &info);
+    print("crashed open", "", took / 1e3 / ((double)info.file_bytes / 1e9), "s per GB");
+    start = now();
+    {
+        size_t rects;
+
+        window_ms(recording, 0, info.duration_ns, &rects);
+    }
+    print("crashed first window", "", (now() - start) / 1e3 / ((double)info.file_bytes / 1e9),
+          "s per GB");
+    vt_recording_close(recording);
+}
+
+int main(int argc, char **argv)
+{
+    struct vt_recording_info info;
+    vt_recording *recording;
+    double start;
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: bench_read FILE [CRASHED]\n");
+        return 2;
+    }
+    bench_open(argv[1]);
+    recording = open_or_exit(argv[1]);
+    start = now();
+    vt_recording_info(recording, &info);
+    print("check of the index", "", now() - start, "ms");
+    bench_windows(recording, &info);
+    bench_stats(recording, &info);
+    vt_recording_close(recording);
+    if (argc > 2)
+        bench_scan(argv[2]);
+    return 0;
+}

@@ -1,0 +1,101 @@
+"""The table of `make bench`: which figure stands beside which, and what it may cost."""
+
+# What is compared: figure, its label; the figure beside it, that one's label, a factor for it (a lap reads the
+# clock once, the floor twice); the budget: None, ("ratio", "<=", 1.10) or ("value", "<=", 3). A row whose
+# figure was not measured is left out. To add one, print the figure in a program and name it here.
+ROWS = [
+    ("span", "span, begin + end", "floor", "floor", 1, ("ratio", "<=", 1.10)),
+    ("span_2", "  two threads at once", "floor_2", "floor", 1, ("ratio", "<=", 1.10)),
+    ("start_stop", "  VT_START, VT_STOP", "floor", "floor", 1, ("ratio", "<=", 1.10)),
+    ("start_dynamic", "  name made at run time", "floor", "floor", 1, None),
+    ("span_attr", "  with an integer attribute", "floor", "floor", 1.5, None),
+    ("lap", "lap (one clock read)", "floor", "floor", 0.5, None),
+    ("counter", "counter (one clock read)", "floor", "floor", 0.5, None),
+    ("span_full", "span without any pause", "floor", "floor", 1, None),
+    ("span_off", "span while nobody records", None, None, 1, ("value", "<=", 1)),
+    ("start_stop_off", "  VT_START, VT_STOP", None, None, 1, ("value", "<=", 1)),
+    ("counter_off", "  counter", None, None, 1, ("value", "<=", 1)),
+    ("first_event", "first event of a thread", None, None, 1, ("value", "<=", 50)),
+    ("first_event_again", "  of later threads", None, None, 1, ("value", "<=", 50)),
+    ("span", "span, against LTTng-UST", "lttng_pair", "LTTng", 1, None),
+    ("span", "  against uftrace", "uftrace_instrument_call", "uftrace", 1, None),
+    ("span", "  against uftrace, -pg", "uftrace_pg_call", "uftrace", 1, None),
+    ("bytes_any", "bytes per event", "lttng_bytes", "LTTng", 1, ("value", "<=", 3)),
+    ("bytes_calls", "  names as in call trees", "uftrace_pg_bytes", "uftrace", 1, ("value", "<=", 3)),
+    ("drainer", "drainer CPU per event", None, None, 1, None),
+    ("drainer_full", "  at full speed", None, None, 1, None),
+    ("open", "open, {spans} spans", None, None, 1, ("value", "<=", 10)),
+    ("open_crashed", "  a file without its end", None, None, 1, ("value", "<=", 1)),
+    ("window_warm", "window of 2,000 pixels", None, None, 1, ("value", "<=", 1)),
+    ("window_cold", "  seen for the first time", None, None, 1, None),
+    ("stats", "statistics, per event", None, None, 1, None),
+    ("rank", "rank, lines per CPU-second", "rank_script", "script", 1, ("ratio", ">=", 10)),
+    ("rank_wide", "  --wide", "rank_script", "script", 1, None),
+    ("startup", "venturi --version", "startup_true", "true", 1, ("value", "<=", 3)),
+]
+
+WIDTHS = (28, 10, 16, 9, 11, 6)
+
+
+def number(value):
+    """Three digits that matter, thousands as k and millions as M."""
+    for limit, divisor, letter in ((1e6, 1e6, " M"), (1e4, 1e3, " k")):
+        if abs(value) >= limit:
+            return number(value / divisor) + letter
+    return "%.0f" % value if abs(value) >= 100 else "%.1f" % value if abs(value) >= 10 else "%.2f" % value
+
+
+def quantity(value, unit):
+    return number(value) + ("" if unit in ("bytes", "lines/s") else " " + unit)
+
+
+def judge(budget, value, ratio):
+    measured = ratio if budget[0] == "ratio" else value
+    return measured <= budget[2] if budget[1] == "<=" else measured >= budget[2]
+
+
+def make_rows(figures):
+    """One dict for each row whose figure there is. An indented label adds to the one above it."""
+    rows = []
+    above = ""
+    for name, label, beside, beside_label, factor, budget in ROWS:
+        ours, other = figures.get(name), figures.get(beside)
+        if ours is None or (beside in ("lttng_pair", "uftrace_instrument_call", "uftrace_pg_call")
+                            and other is None):
+            continue
+        label = label.format(**ours)
+        above = above if label.startswith(" ") else label
+        row = {"name": above + ", " + label.strip() if label.startswith(" ") else label, "label": label,
+               "figure": name, "ours": ours["value"], "unit": ours["unit"]}
+        if other:
+            row.update(beside=other["value"] * factor, beside_what=beside_label,
+                       ratio=ours["value"] / (other["value"] * factor))
+        if budget and (budget[0] == "value" or other):
+            row.update(budget=budget[1:], budget_of=budget[0],
+                       ok=judge(budget, row["ours"], row.get("ratio")))
+        rows.append(row)
+    return rows
+
+
+def cells(row):
+    beside = ratio = budget = verdict = ""
+    if "beside" in row:
+        beside = row["beside_what"] + " " + quantity(row["beside"], row["unit"])
+        ratio = "%.2f x" % row["ratio"]
+    if "budget" in row:
+        limit = "%.2f x" % row["budget"][1] if row["budget_of"] == "ratio" else quantity(
+            row["budget"][1], row["unit"]).replace(".00", "").replace(".0", "")
+        budget = row["budget"][0] + " " + limit
+        verdict = "ok" if row["ok"] else "OVER"
+    return row["label"], quantity(row["ours"], row["unit"]), beside, ratio, budget, verdict
+
+
+def line(texts):
+    parts = ["%-*s" % (WIDTHS[0], texts[0])]
+    parts += ["%*s" % (width, text) for width, text in zip(WIDTHS[1:], texts[1:])]
+    return "".join(parts).rstrip()
+
+
+def render(rows):
+    head = line(("", "ours", "beside", "ratio", "budget", ""))
+    return "\n".join([head, "-" * sum(WIDTHS)] + [line(cells(row)) for row in rows])

@@ -1,0 +1,229 @@
+/*
+ * fuzz_blocks.c - libFuzzer target: the payload of any kind of block, with a header that may not fit it.
+ *
+ * The first 28 bytes of the input become header fields, the rest the payload. Nothing may be read beyond
+ * it; events that decode must encode again to a block that decodes to the same.
+ */
+#include "base/bytes.h"
+#include "format/decode.h"
+#include "format/encode.h"
+#include "format/facts.h"
+#include "format/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX 28
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* Reads all bytes, so that a sanitizer sees those that are not there. */
+static unsigned touch(struct vti_bytes bytes)
+{
+    unsigned sum = 0;
+
+    require(bytes.data != NULL);
+    for (size_t i = 0; i < bytes.len; i++)
+        sum += (uint8_t)bytes.data[i];
+    return sum;
+}
+
+static bool is_same(struct vti_bytes a, struct vti_bytes b)
+{
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+static void require_same(const struct vti_event *a, const struct vti_event *b)
+{
+    require(a->ticks == b->ticks && a->kind == b->kind && a->flags == b->flags &&
+            a->site == b->site);
+    if (a->kind == VTI_EVENT_COUNTER || a->kind == VTI_EVENT_ATTR ||
+        a->kind == VTI_EVENT_ASYNC_ATTR) {
+        require(a->value.type == b->value.type);
+        if (a->value.type == VTI_VALUE_TEXT)
+            require(is_same(a->value.text, b->value.text));
+        else if (a->value.type != VTI_VALUE_NONE)
+            require(a->value.u == b->value.u);
+    }
+    if (a->kind == VTI_EVENT_ERROR)
+        require(is_same(a->error_type, b->error_type) &&
+                is_same(a->error_message, b->error_message));
+    if (a->kind >= VTI_EVENT_ASYNC_BEGIN && a->kind <= VTI_EVENT_ASYNC_ATTR)
+        require(a->async_id == b->async_id);
+    if (a->kind == VTI_EVENT_LOSS)
+        require(a->loss_reason == b->loss_reason && a->loss_events == b->loss_events &&
+                a->loss_ticks == b->loss_ticks);
+}
+
+/* Decodes again, from the encoder's block, what the first decoder gives. */
+static void compare(const struct vti_block_header *header, const uint8_t *payload,
+                    const struct vti_block_header *again, const uint8_t *again_payload)
+{
+    struct vti_decoder first;
+    struct vti_decoder second;
+    struct vti_event a;
+    struct vti_event b;
+    struct vti_summary summary;
+    uint32_t depth;
+
+    require(vti_decoder_init(&first, header, payload) == 0);
+    require(vti_decoder_init(&second, again, again_payload) == 0);
+    require(vti_summary_parse(again, again_payload, &summary) == 0);
+    depth = vti_decoder_stack_count(&second);
+    while (vti_decoder_next(&first, &a) == 1) {
+        if (a.kind == VTI_EVENT_END && depth == 0)
+            continue;
+        depth += a.kind == VTI_EVENT_BEGIN;
+        depth -= a.kind == VTI_EVENT_END;
+        require(vti_decoder_next(&second, &b) == 1);
+        require_same(&a, &b);
+    }
+    require(vti_decoder_next(&second, &b) == 0);
+}
+
+static void fuzz_events(const struct vti_block_header *header, const uint8_t *payload)
+{
+    struct vti_encoder *encoder;
+    struct vti_block_header again;
+    struct vti_summary summary;
+    struct vti_decoder decoder;
+    struct vti_event event;
+    struct vti_buf out = {0};
+    uint64_t ticks = header->first;
+    uint64_t begin;
+    uint64_t previous = 0;
+    uint32_t site;
+    bool is_ordered = true;
+
+    vti_summary_parse(header, payload, &summary);
+    if (vti_decoder_init(&decoder, header, payload))
+        return;
+    require(vti_encoder_create(&encoder, header->owner) == 0);
+    while (vti_decoder_stack_next(&decoder, &site, &begin)) {
+        require(begin <= header->first);
+        is_ordered = is_ordered && begin >= previous;
+        previous = begin;
+        vti_encoder_open(encoder, begin, site);
+    }
+    while (vti_decoder_next(&decoder, &event) == 1) {
+        require(event.ticks >= ticks && event.ticks <= header->last);
+        ticks = event.ticks;
+        vti_encoder_add(encoder, &event);
+    }
+    if (vti_encoder_cut(encoder, &out, &again, &summary) == 1 && is_ordered &&
+        vti_encoder_take_dropped(encoder) == 0)
+        compare(header, payload, &again, out.data + VTI_BLOCK_HEADER_BYTES);
+    vti_buf_fini(&out);
+    vti_encoder_free(encoder);
+}
+
+static void fuzz_facts(uint8_t kind, const uint8_t *payload, size_t bytes)
+{
+    union {
+        struct vti_meta_fact meta;
+        struct vti_host_fact host;
+        struct vti_process_fact process;
+        struct vti_track_fact track;
+        struct vti_clock_fact clock;
+        struct vti_clock_link_fact link;
+        struct vti_site_fact site;
+        struct vti_loss_fact loss;
+    } fact;
+    struct vti_anchor anchor;
+    struct vti_reader in;
+    bool is_read = true;
+
+    vti_reader_init(&in, payload, bytes);
+    while (is_read && vti_reader_left(&in)) {
+        switch (kind) {
+        case VTI_META:
+            is_read = vti_meta_read(&in, &fact.meta) &&
+                      touch(fact.meta.key) + touch(fact.meta.value) + 1;
+            break;
+        case VTI_HOST:
+            is_read = vti_host_read(&in, &fact.host) && touch(fact.host.cpu) + 1;
+            break;
+        case VTI_PROCESS:
+            is_read = vti_process_read(&in, &fact.process) && touch(fact.process.command) + 1;
+            break;
+        case VTI_TRACK:
+            is_read = vti_track_read(&in, &fact.track) && touch(fact.track.name) + 1;
+            break;
+        case VTI_CLOCK:
+            is_read = vti_clock_read(&in, &fact.clock);
+            for (uint32_t i = 0; is_read && i < fact.clock.anchor_count; i++)
+                require(vti_anchor_read(&in, &anchor)); /* the clock promised them */
+            break;
+        case VTI_CLOCK_LINK:
+            is_read = vti_clock_link_read(&in, &fact.link);
+            break;
+        case VTI_SITES:
+            is_read = vti_site_read(&in, &fact.site) && touch(fact.site.unit) + 1;
+            break;
+        case VTI_LOSSES:
+            is_read = vti_loss_read(&in, &fact.loss);
+            break;
+        default:
+            return;
+        }
+    }
+}
+
+static void fuzz_index(const struct vti_block_header *header, const uint8_t *payload)
+{
+    struct vti_index_entry entry;
+    struct vti_index_node node;
+    struct vti_index index;
+    struct vti_lane lane;
+
+    if (vti_index_open(&index, header, payload))
+        return;
+    for (uint64_t i = 0; i <= index.counts[0]; i++)
+        vti_index_entry_at(&index, i, &entry);
+    for (uint32_t level = 1; level <= index.level_count; level++)
+        for (uint64_t i = 0; level < index.level_count && i <= index.counts[level]; i++) {
+            vti_index_node_at(&index, level, i, &node);
+            for (uint32_t k = 0; k <= node.lane_count; k++)
+                vti_index_lane_at(&node, k, &lane);
+        }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct vti_block_header header;
+    struct vti_file_header file_header;
+    struct vti_trailer trailer;
+    uint8_t *payload;
+
+    vti_file_header_parse(data, size, &file_header);
+    vti_block_header_parse(data, size, &header);
+    if (size >= VTI_TRAILER_BYTES)
+        vti_trailer_parse(data, &trailer);
+    if (size < PREFIX)
+        return 0;
+    header = (struct vti_block_header){
+        .kind = data[0],
+        .flags = data[1],
+        .summary_bytes = vti_get_u16(data + 2),
+        .count = vti_get_u32(data + 4),
+        .owner = vti_get_u32(data + 8),
+        .first = vti_get_u64(data + 12),
+        .last = vti_get_u64(data + 20),
+        .payload_bytes = (uint32_t)(size - PREFIX),
+    };
+    payload = malloc(header.payload_bytes + 1); /* ends where the payload ends */
+    require(payload != NULL);
+    memcpy(payload + 1, data + PREFIX, header.payload_bytes);
+    if (header.kind == VTI_EVENTS)
+        fuzz_events(&header, payload + 1);
+    else if (header.kind == VTI_INDEX)
+        fuzz_index(&header, payload + 1);
+    else
+        fuzz_facts(header.kind, payload + 1, header.payload_bytes);
+    free(payload);
+    return 0;
+}

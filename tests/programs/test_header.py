@@ -1,0 +1,68 @@
+"""span.h as other people compile it: C, C++, switched off."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+INCLUDE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "include")
+
+SOURCE = """
+#include <venturi/span.h>
+extern int costly(void);
+int work(int n, const char *name)
+{
+    VT_SPAN("work");
+    VT_ATTR("n", n);
+    VT_ATTR("costly", costly());
+    VT_COUNTER("queue", "items", n);
+    VT_MARK("mark");
+    VT_ERROR("type", name);
+    vt_start(name);
+    vt_lap(name);
+    vt_stop();
+    VT_START("hand");
+    VT_LAP("lap");
+    VT_STOP();
+    VT_ASYNC_END(VT_ASYNC_BEGIN("async"));
+    return n;
+}
+"""
+
+
+def compile_to_assembler(tmp_path, compiler, language, *flags):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    source = tmp_path / "work.c"
+    source.write_text(SOURCE)
+    done = subprocess.run([compiler, "-x", language, "-O2", "-S", "-o", "-", "-I", INCLUDE, "-Wall", "-Wextra", "-Werror",
+                           "-pedantic", *flags, source], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+COMPILERS = [("gcc", "c", "-std=c11"), ("clang", "c", "-std=c11"), ("g++", "c++", "-std=c++11"),
+             ("clang++", "c++", "-std=c++17")]
+
+
+@pytest.mark.parametrize("compiler, language, standard", COMPILERS)
+def test_off_leaves_nothing(tmp_path, compiler, language, standard):
+    text = compile_to_assembler(tmp_path, compiler, language, standard, "-DVT_OFF")
+    assert "vt_" not in text
+    assert "costly" not in text.replace("_Z6costlyv", "").replace(".globl\tcostly", ""), "values are not computed"
+
+
+@pytest.mark.parametrize("compiler, language, standard", COMPILERS)
+def test_on_compiles_cleanly(tmp_path, compiler, language, standard):
+    assert "vt_scope_open" in compile_to_assembler(tmp_path, compiler, language, standard)
+
+
+def test_cpp_program(record):
+    run = record("templates")
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.spans() == {"main": 1, "twice": 3, "fail": 10, "lambda": 1}
+    assert recording.query("SELECT count(*) AS n FROM spans WHERE NOT finished")[0]["n"] == 0
+    values = [row["value"] for row in recording.query("SELECT value FROM attributes WHERE key = 'value'")]
+    assert values == [1, 2.5, 3]
+    assert recording.query("SELECT count(*) AS n FROM spans WHERE error IS NOT NULL")[0]["n"] == 10
