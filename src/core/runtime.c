@@ -95,6 +95,14 @@ void vti_runtime_arm(void)
     set_control_word(&armed_word);
 }
 
+/* Gives back the memory of an earlier session of this process. The mapping stays: a thread may still
+ * be about to end a span there. A parent's arena is not ours to empty. */
+static void release(const struct vti_arena_control *arena)
+{
+    if (arena && vti_arena_producer(arena)->pid == getpid())
+        madvise(vti_arena_sites(arena), arena->bytes - 2 * VTI_PAGE, MADV_REMOVE);
+}
+
 static struct vti_arena_control *attach(void)
 {
     struct vti_arena_control *arena;
@@ -105,7 +113,9 @@ static struct vti_arena_control *attach(void)
     if (!arena)
         return NULL;
     vti_sites_carry_over(arena, last_arena);
+    release(last_arena);
     last_arena = arena;
+    vti_settings.force = false; /* a child that comes late must not replace this recording */
     producer = vti_arena_producer(arena);
     producer->pid = getpid();
     producer->start = vti_clock_read(arena->clock);

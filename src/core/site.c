@@ -16,6 +16,7 @@
 #define TEXT_MAX 1023
 #define NAME_SLOTS 65536
 #define NAMES_MAX 49152
+#define NAME_ROOM (1 << 20)
 
 static size_t text_length(const char *text)
 {
@@ -62,16 +63,19 @@ void vti_sites_carry_over(struct vti_arena_control *to, const struct vti_arena_c
 {
     static const struct vt_site more = {"(more sites)", "", "", "", 0, 0, 0, 0};
     struct vti_arena_producer *new_one = vti_arena_producer(to);
-    const struct vti_arena_producer *old_one;
+    uint64_t bytes;
 
     if (!from) {
         append(to, &more);
         return;
     }
-    old_one = vti_arena_producer(from);
-    memcpy(vti_arena_sites(to), vti_arena_sites(from), old_one->site_bytes);
-    new_one->site_count = old_one->site_count;
-    __atomic_store_n(&new_one->site_bytes, old_one->site_bytes, __ATOMIC_RELEASE);
+    /* The earlier arena may be that of a parent process, which goes on appending: what is published
+     * now is what counts, and its number is not the parent's. */
+    bytes = __atomic_load_n(&vti_arena_producer(from)->site_bytes, __ATOMIC_ACQUIRE);
+    memcpy(vti_arena_sites(to), vti_arena_sites(from), bytes);
+    for (uint64_t at = 0; at < bytes; new_one->site_count++)
+        at += ((const struct vti_site_entry *)(vti_arena_sites(to) + at))->bytes;
+    __atomic_store_n(&new_one->site_bytes, bytes, __ATOMIC_RELEASE);
 }
 
 uint32_t vti_site_id(struct vti_arena_control *arena, struct vt_site *site)
@@ -100,8 +104,8 @@ struct name {
 
 static struct name **names; /* NAME_SLOTS pointers */
 static uint32_t name_count;
-static char *name_room;
-static size_t name_room_left;
+static char *name_room; /* moved by one store: a fork in the middle must not split it */
+static char *name_room_end;
 
 static uint64_t hash_text(const char *text, size_t len)
 {
@@ -138,15 +142,16 @@ static struct name *new_name(uint64_t hash, const char *text, size_t len)
     size_t bytes = (sizeof(struct name) + len + 1 + 15) & ~(size_t)15;
     struct name *name;
 
-    if (bytes > name_room_left) {
-        name_room = plain_map(1 << 20);
-        name_room_left = name_room ? 1 << 20 : 0;
-        if (!name_room)
+    if (bytes > (size_t)(name_room_end - name_room)) {
+        char *more = plain_map(NAME_ROOM);
+
+        if (!more)
             return NULL;
+        name_room = name_room_end = more + NAME_ROOM; /* nothing left, whatever comes in between */
+        name_room = more;
     }
     name = (struct name *)name_room;
     name_room += bytes;
-    name_room_left -= bytes;
     memcpy(name->text, text, len);
     name->text[len] = 0;
     name->hash = hash;

@@ -19,6 +19,7 @@ import sys
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
@@ -67,38 +68,38 @@ class Timeline:
         self.shift = self._shifts(links)
 
     def _shifts(self, links: List[Link]) -> Dict[int, int]:
-        """What to add to the real time of a domain to get that of the first; by fewest links."""
-        near: Dict[int, Dict[int, int]] = defaultdict(dict)
+        """What to add to the real time of a domain to get that of the first; by the smallest error."""
+        near: Dict[int, List[Tuple[int, int, int]]] = defaultdict(list)
         for link in links:
-            near[link.a][link.b] = link.offset
-            near[link.b][link.a] = -link.offset
-        shift = {self.first: 0}
-        queue = [self.first]
-        for domain in queue:
-            for other, offset in near.get(domain, {}).items():
-                if other not in shift:
-                    shift[other] = shift[domain] + offset
-                    queue.append(other)
+            near[link.a].append((link.b, link.offset, link.error))
+            near[link.b].append((link.a, -link.offset, link.error))
+        shift: Dict[int, int] = {}
+        ways = [(0, self.first, 0)]
+        while ways:
+            error, domain, offset = heappop(ways)
+            if domain in shift:
+                continue
+            shift[domain] = offset
+            for other, more, further in near.get(domain, []):
+                heappush(ways, (error + further, other, offset + more))
         return shift
 
-    def clock(self, domain: int, ticks: int, which: str) -> int:
-        """The clock `monotonic` or `real` of the domain's host, rounded down."""
+    def elapsed(self, domain: int, ticks: int) -> int:
+        """CLOCK_MONOTONIC since the domain's first anchor, rounded down."""
         anchors = self.anchors[domain]
         if len(anchors) == 1:
-            return getattr(anchors[0], which) + ticks - anchors[0].ticks
+            return ticks - anchors[0].ticks
         right = min(max(bisect_right(self.ticks[domain], ticks), 1), len(anchors) - 1)
         a, b = anchors[right - 1], anchors[right]
-        base, rise = getattr(a, which), getattr(b, which) - getattr(a, which)
-        return base + (ticks - a.ticks) * rise // (b.ticks - a.ticks)
+        since = (ticks - a.ticks) * (b.monotonic - a.monotonic) // (b.ticks - a.ticks)
+        return a.monotonic - anchors[0].monotonic + since
 
     def time_ns(self, domain: Optional[int], ticks: int) -> Optional[int]:
         """None if the domain has no anchors."""
         if domain not in self.anchors:
             return None
-        start = self.anchors[self.first][0]
-        if domain == self.first:
-            return self.clock(domain, ticks, "monotonic") - start.monotonic
-        return self.clock(domain, ticks, "real") + self.shift.get(domain, 0) - start.real
+        apart = self.anchors[domain][0].real - self.anchors[self.first][0].real
+        return self.elapsed(domain, ticks) + apart + self.shift.get(domain, 0)
 
 
 class SpanMatcher:
