@@ -116,26 +116,28 @@ static void measure_off(uint32_t rounds)
 
 /* ---- two threads at the same time -------------------------------------------------------------- */
 
+#define DUETS 2
+
 struct duet {
-    void (*run)(uint32_t count);
+    struct bench_case cases[DUETS];
+    uint32_t sample_counts[DUETS];
     uint32_t rounds;
-    uint32_t ready; /* counts up to twice the rounds: a barrier of spinning threads */
+    uint32_t arrivals; /* a barrier of spinning threads: both have arrived when it is even */
     struct {
         uint64_t begin, end;
     } times[2];
-    double *samples; /* of batches in which both threads ran */
-    uint32_t sample_count;
 };
 
-static void meet(struct duet *duet, uint32_t total)
+/* The `which`-th time that both meet, from 1. */
+static void meet(struct duet *duet, uint32_t which)
 {
-    __atomic_add_fetch(&duet->ready, 1, __ATOMIC_ACQ_REL);
-    while (__atomic_load_n(&duet->ready, __ATOMIC_ACQUIRE) < total)
+    __atomic_add_fetch(&duet->arrivals, 1, __ATOMIC_ACQ_REL);
+    while (__atomic_load_n(&duet->arrivals, __ATOMIC_ACQUIRE) < 2 * which)
         sched_yield();
 }
 
 /* Only batches during which both threads really ran count, and of those the slower thread. */
-static void judge(struct duet *duet)
+static void judge(struct duet *duet, size_t at)
 {
     uint64_t first = duet->times[0].end - duet->times[0].begin;
     uint64_t second = duet->times[1].end - duet->times[1].begin;
@@ -145,7 +147,7 @@ static void judge(struct duet *duet)
                         : duet->times[1].begin - duet->times[0].begin;
 
     if (late <= longer / 10)
-        duet->samples[duet->sample_count++] = (double)longer / PAIRS;
+        duet->cases[at].samples[duet->sample_counts[at]++] = (double)longer / PAIRS;
 }
 
 /* Each thread on a CPU of its own: otherwise the scheduler likes to run one after the other. */
@@ -164,17 +166,20 @@ static void take_cpu(int voice)
 
 static void play(struct duet *duet, int voice)
 {
+    uint32_t met = 0;
+
     take_cpu(voice);
-    duet->run(PAIRS);
-    for (uint32_t round = 0; round < duet->rounds; round++) {
-        usleep(2 * REST_US);
-        meet(duet, 4 * round + 2);
+    for (size_t at = 0; at < DUETS; at++)
+        duet->cases[at].run(PAIRS);
+    for (uint32_t i = 0; i < duet->rounds * DUETS; i++) {
+        usleep(REST_US);
+        meet(duet, ++met);
         duet->times[voice].begin = bench_now_ns();
-        duet->run(PAIRS);
+        duet->cases[i % DUETS].run(PAIRS);
         duet->times[voice].end = bench_now_ns();
-        meet(duet, 4 * round + 4);
+        meet(duet, ++met);
         if (voice == 0)
-            judge(duet);
+            judge(duet, i % DUETS);
     }
 }
 
@@ -184,25 +189,32 @@ static void *play_second(void *arg)
     return NULL;
 }
 
-static void measure_two(const char *name, void (*run)(uint32_t count), uint32_t rounds)
+static void measure_two(uint32_t rounds)
 {
-    struct duet duet = {.run = run, .rounds = rounds, .samples = calloc(rounds, sizeof(double))};
+    struct duet duet = {
+        .cases = {{.name = "floor_2", .run = bench_floor}, {.name = "span_2", .run = run_span}},
+        .rounds = rounds};
     cpu_set_t before;
     pthread_t second;
-    double median;
 
     sched_getaffinity(0, sizeof before, &before);
-    if (!duet.samples || CPU_COUNT(&before) < 2 ||
+    duet.cases[0].samples = calloc(rounds, sizeof(double));
+    duet.cases[1].samples = calloc(rounds, sizeof(double));
+    if (!duet.cases[0].samples || !duet.cases[1].samples || CPU_COUNT(&before) < 2 ||
         pthread_create(&second, NULL, play_second, &duet))
         goto out;
     play(&duet, 0);
     pthread_join(second, NULL);
     sched_setaffinity(0, sizeof before, &before);
-    median = bench_median(duet.samples, duet.sample_count);
-    if (duet.sample_count)
-        bench_print(name, duet.samples[0], median, "ns");
+    for (size_t at = 0; at < DUETS; at++) {
+        double median = bench_median(duet.cases[at].samples, duet.sample_counts[at]);
+
+        if (duet.sample_counts[at])
+            bench_print(duet.cases[at].name, duet.cases[at].samples[0], median, "ns");
+    }
 out:
-    free(duet.samples);
+    free(duet.cases[0].samples);
+    free(duet.cases[1].samples);
 }
 
 /* ---- the first event of a thread --------------------------------------------------------------- */
@@ -276,8 +288,7 @@ int main(int argc, char **argv)
         return 0;
     }
     measure_on(rounds);
-    measure_two("floor_2", bench_floor, rounds);
-    measure_two("span_2", run_span, rounds);
+    measure_two(rounds);
     measure_first("first_event", true);
     measure_first("first_event_again", false);
     return 0;

@@ -17,7 +17,7 @@ class Bench:
     def __init__(self, build, quick):
         self.build = os.path.abspath(build)
         self.quick = quick
-        self.rounds = 150 if quick else 600
+        self.rounds = 300 if quick else 600
         # Not under /tmp, which may be memory: a recording of 200 million spans is large.
         self.folder = tempfile.mkdtemp(prefix="tmp-", dir=os.path.join(self.build, "bench"))
         self.figures = {}  # name -> {"value", "median", "unit"}
@@ -34,6 +34,12 @@ class Bench:
         """Path of a benchmark program, or None if it was not built."""
         path = os.path.join(self.build, "bench", name)
         return path if os.access(path, os.X_OK) else None
+
+    def need(self, name):
+        path = self.program(name)
+        if not path:
+            raise Failed("%s was not built" % name)
+        return path
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -75,7 +81,7 @@ def own_cpu_ns(pid):
 
 
 def record(bench, name, command):
-    """Records `command`: its output, what `venturi info` says, the file's size, the drainer's CPU in ns."""
+    """Records `command`: its output, what the recording says, its size, the drainer's CPU in ns."""
     recording, errors = bench.path(name + ".vt"), bench.path(name + ".err")
     with open(errors, "w") as to:
         process = subprocess.Popen([bench.tool(), "run", "-q", "-o", recording, "--"] + command,
@@ -93,7 +99,9 @@ def record(bench, name, command):
         with open(errors) as file:
             said = file.read().strip().splitlines() or ["exit code %d" % process.returncode]
         raise Failed("venturi run %s: %s" % (os.path.basename(command[0]), said[-1]))
-    info = json.loads(run([bench.tool(), "info", "--json", recording]))
+    info = json.loads(run([bench.need("bench_info"), recording]))
+    if info["damage"] or not info["is_closed"]:
+        raise Failed("venturi run %s: its recording is not whole" % os.path.basename(command[0]))
     size = os.path.getsize(recording)
     os.unlink(recording)
     return output, info, size, cpu_ns

@@ -26,6 +26,7 @@ ROWS = [
     ("drainer_full", "  at full speed", None, None, 1, None),
     ("open", "open, {spans} spans", None, None, 1, ("value", "<=", 10)),
     ("open_crashed", "  a file without its end", None, None, 1, ("value", "<=", 1)),
+    ("see_crashed", "  … and its first window", None, None, 1, None),
     ("window_warm", "window of 2,000 pixels", None, None, 1, ("value", "<=", 1)),
     ("window_cold", "  seen for the first time", None, None, 1, None),
     ("stats", "statistics, per event", None, None, 1, None),

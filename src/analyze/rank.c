@@ -25,7 +25,7 @@ void vti_rank_free(struct vti_rank *rank)
     if (!rank)
         return;
     for (uint32_t i = 0; i < rank->entry_count; i++)
-        vti_quantile_fini(&rank->entries[i].quantile);
+        vti_histogram_fini(&rank->entries[i].durations);
     vti_map_free(rank->names);
     vti_open_fini(&rank->open);
     free(rank->entries);
@@ -60,6 +60,30 @@ int64_t vti_rank_entry(struct vti_rank *rank, const char *name, size_t len)
         memcpy(entry->head, name, len < sizeof entry->head ? len : sizeof entry->head);
     }
     return index;
+}
+
+int vti_rank_note(struct vti_rank_entry *entry, double duration)
+{
+    double ns = duration * 1e9;
+
+    return vti_histogram_add(&entry->durations, ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_MAX);
+}
+
+static double within(double value, double least, double most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+int vti_rank_percentiles(struct vti_rank_entry *entry)
+{
+    int64_t p50 = vti_histogram_quantile(&entry->durations, 0.50);
+    int64_t p99 = vti_histogram_quantile(&entry->durations, 0.99);
+
+    if (p50 < 0 || p99 < 0)
+        return VTI_E_NOMEM;
+    entry->p50 = within((double)p50 / 1e9, entry->min, entry->max);
+    entry->p99 = within((double)p99 / 1e9, entry->min, entry->max);
+    return 0;
 }
 
 void vti_rank_refuse(struct vti_rank *rank, const char *reason)

@@ -114,6 +114,7 @@ static int check_log(const struct vti_rank *rank, const char *path)
 int vti_rank_file(struct vti_rank *rank, const char *path)
 {
     const char *shown = strcmp(path, "-") ? path : "standard input";
+    struct stat st;
     int fd;
     int code = open_input(path, &fd);
 
@@ -126,8 +127,10 @@ int vti_rank_file(struct vti_rank *rank, const char *path)
         return code;
     if (!rank->is_recording)
         return check_log(rank, shown);
-    if (shown != path)
-        return vti_fail(VTI_E_READ, "%s: is a recording; it cannot be read from a pipe, give its name",
-                        shown);
-    return vti_rank_recording(rank, path);
+    if (shown == path)
+        return vti_rank_recording(rank, path);
+    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+        return vti_rank_recording(rank, "/dev/stdin");
+    return vti_fail(VTI_E_READ, "%s: is a recording; it cannot be read from a pipe, give its name",
+                    shown);
 }

@@ -2,30 +2,9 @@
 #ifndef VENTURI_ANALYZE_RANK_IMPL_H
 #define VENTURI_ANALYZE_RANK_IMPL_H
 
+#include "analyze/histogram.h"
 #include "analyze/rank.h"
 #include "base/hash.h"
-
-/* ---- percentiles (rank_quantile.c) -------------------------------------------------------------- */
-
-/*
- * The first values are kept as they are, so that few values give exact answers. Then they are counted
- * in 64 steps for each power of two of nanoseconds, in blocks that exist once they are needed.
- * All zero is empty.
- */
-#define VTI_QUANTILE_EXACT 64u
-#define VTI_QUANTILE_STEPS 64u
-#define VTI_QUANTILE_BLOCKS 59u
-
-struct vti_quantile {
-    double *exact; /* owned; NULL once counting */
-    uint32_t exact_count, exact_capacity;
-    uint64_t **blocks; /* owned, as are the blocks; NULL before counting */
-};
-
-int vti_quantile_add(struct vti_quantile *quantile, double seconds); /* 0 or VTI_E_NOMEM */
-/* Never outside [min, max], the caller's exact bounds; 0 when empty. */
-double vti_quantile_get(const struct vti_quantile *quantile, double share, double min, double max);
-void vti_quantile_fini(struct vti_quantile *quantile);
 
 /* ---- open spans (rank_open.c) ------------------------------------------------------------------- */
 
@@ -83,7 +62,7 @@ struct vti_rank_entry { /* what every line needs first, in two cache lines */
     char head[VTI_SCAN_NAME]; /* of the name, once more where it is compared */
     double avg, p50, p99;     /* filled at the end */
     uint64_t unfinished, errors;
-    struct vti_quantile quantile;
+    struct vti_histogram durations; /* wide, in nanoseconds */
 };
 
 #define VTI_RANK_RECENT 1024u
@@ -110,6 +89,10 @@ struct vti_rank {
 
 /* The entry of a name, made if new. A negative code when memory is short. */
 int64_t vti_rank_entry(struct vti_rank *rank, const char *name, size_t len);
+
+/* Notes a duration for the percentiles; reads them. 0 or VTI_E_NOMEM. */
+int vti_rank_note(struct vti_rank_entry *entry, double duration);
+int vti_rank_percentiles(struct vti_rank_entry *entry);
 
 /* Counts a line that cannot be used; its number is lines.read. */
 void vti_rank_refuse(struct vti_rank *rank, const char *reason);

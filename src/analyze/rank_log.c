@@ -80,7 +80,7 @@ int vti_rank_count_line(struct vti_rank *rank, const struct vti_log_line *line)
     if (!is_wide)
         return 0;
     rank->entries[entry].self += self;
-    return vti_quantile_add(&rank->entries[entry].quantile, line->duration);
+    return vti_rank_note(&rank->entries[entry], line->duration);
 }
 
 static int take_line(struct vti_rank *rank, const char *text, size_t len)
@@ -191,20 +191,23 @@ int vti_rank_log_filled(struct vti_rank *rank, size_t count)
     return code == VTI_E_NOMEM ? vti_fail(VTI_E_NOMEM, "out of memory") : code;
 }
 
-static void finish_entries(struct vti_rank *rank)
+static int finish_entries(struct vti_rank *rank)
 {
+    int code = 0;
+
     for (size_t i = 0; i < rank->open.place_count; i++)
         if (rank->open.places[i].key[0] | rank->open.places[i].key[1])
             rank->entries[rank->open.places[i].row].unfinished++;
-    for (uint32_t i = 0; i < rank->entry_count; i++) {
+    for (uint32_t i = 0; i < rank->entry_count && !code; i++) {
         struct vti_rank_entry *entry = &rank->entries[i];
 
         if (!entry->count)
             continue;
         entry->avg = entry->total / (double)entry->count;
-        entry->p50 = vti_quantile_get(&entry->quantile, 0.50, entry->min, entry->max);
-        entry->p99 = vti_quantile_get(&entry->quantile, 0.99, entry->min, entry->max);
+        if (rank->options.is_wide)
+            code = vti_rank_percentiles(entry);
     }
+    return code;
 }
 
 int vti_rank_log_end(struct vti_rank *rank)
@@ -214,6 +217,7 @@ int vti_rank_log_end(struct vti_rank *rank)
     if (rank->begun)
         code = take_any_line(rank, rank->buffer + PIECE_AT - rank->begun, rank->begun);
     rank->begun = 0;
-    finish_entries(rank);
+    if (!code)
+        code = finish_entries(rank);
     return code == VTI_E_NOMEM ? vti_fail(VTI_E_NOMEM, "out of memory") : code;
 }

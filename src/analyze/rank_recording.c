@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECONDS 1e-9
+#define NS_PER_SECOND 1e9 /* divided by, not multiplied with its inverse: that would round twice */
 
 static int fail_read(int code)
 {
@@ -31,20 +31,20 @@ static int64_t entry_of_site(struct vti_rank *rank, const vt_recording *recordin
 static void add_site(const struct vti_rank *rank, struct vti_rank_entry *entry,
                      const struct vt_site_stats *stats)
 {
-    double min = (double)stats->min_ns * SECONDS;
-    double max = (double)stats->max_ns * SECONDS;
+    double min = (double)stats->min_ns / NS_PER_SECOND;
+    double max = (double)stats->max_ns / NS_PER_SECOND;
     double sum = entry->avg * (double)entry->count;
 
     entry->min = entry->count == 0 || min < entry->min ? min : entry->min;
     entry->max = entry->count == 0 || max > entry->max ? max : entry->max;
     entry->count += stats->count;
     /* Not total / count: the total counts nested spans of one site once. */
-    sum += (double)stats->avg_ns * SECONDS * (double)stats->count;
+    sum += (double)stats->avg_ns / NS_PER_SECOND * (double)stats->count;
     entry->avg = entry->count ? sum / (double)entry->count : 0;
-    entry->total += (double)(rank->options.is_raw ? stats->raw_total_ns : stats->total_ns) * SECONDS;
-    entry->self += (double)(rank->options.is_raw ? stats->raw_self_ns : stats->self_ns) * SECONDS;
-    entry->p50 = (double)stats->p50_ns * SECONDS;
-    entry->p99 = (double)stats->p99_ns * SECONDS;
+    entry->total += (double)(rank->options.is_raw ? stats->raw_total_ns : stats->total_ns) / NS_PER_SECOND;
+    entry->self += (double)(rank->options.is_raw ? stats->raw_self_ns : stats->self_ns) / NS_PER_SECOND;
+    entry->p50 = (double)stats->p50_ns / NS_PER_SECOND;
+    entry->p99 = (double)stats->p99_ns / NS_PER_SECOND;
     entry->unfinished += stats->unfinished;
     entry->errors += stats->errors;
 }
@@ -76,7 +76,7 @@ static int walk_span(const struct vt_span *span, void *arg)
 {
     struct walk *walk = arg;
     int64_t raw = span->end_ns - span->begin_ns;
-    double duration = (double)(walk->rank->options.is_raw ? raw : span->corrected_ns) * SECONDS;
+    double duration = (double)(walk->rank->options.is_raw ? raw : span->corrected_ns) / NS_PER_SECOND;
     int64_t index = entry_of_site(walk->rank, walk->recording, span->site);
     struct vti_rank_entry *entry;
 
@@ -89,7 +89,7 @@ static int walk_span(const struct vt_span *span, void *arg)
     entry->max = entry->count == 0 || duration > entry->max ? duration : entry->max;
     entry->count++;
     entry->total += duration;
-    return vti_quantile_add(&entry->quantile, duration);
+    return vti_rank_note(entry, duration);
 }
 
 static int walk_spans(struct vti_rank *rank, vt_recording *recording, const struct vt_filter *all)
@@ -100,17 +100,18 @@ static int walk_spans(struct vti_rank *rank, vt_recording *recording, const stru
     walk.entries = calloc(walk.count + 1u, sizeof *walk.entries);
     code = walk.entries ? vt_recording_spans(recording, all, walk_span, &walk) : VTI_E_NOMEM;
     for (uint32_t i = 0; walk.entries && i < walk.count; i++) {
-        const struct vti_rank_entry *from = &walk.entries[i];
+        struct vti_rank_entry *from = &walk.entries[i];
         struct vti_rank_entry *to = &rank->entries[i];
 
-        if (from->count) {
+        if (!code && from->count) {
+            code = vti_rank_percentiles(from);
             to->min = from->min;
             to->max = from->max;
             to->avg = from->total / (double)from->count;
-            to->p50 = vti_quantile_get(&from->quantile, 0.50, from->min, from->max);
-            to->p99 = vti_quantile_get(&from->quantile, 0.99, from->min, from->max);
+            to->p50 = from->p50;
+            to->p99 = from->p99;
         }
-        vti_quantile_fini(&walk.entries[i].quantile);
+        vti_histogram_fini(&from->durations);
     }
     free(walk.entries);
     if (code == VTI_E_NOMEM)

@@ -1,5 +1,6 @@
 /* cmd_rank.c - venturi rank: which trace names took the most time. */
 #include "analyze/rank.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OPT_WIDE, OPT_SORT, OPT_LIMIT, OPT_JSON, OPT_CSV, OPT_RAW, OPT_COMPAT, OPT_FORCE };
@@ -220,29 +222,18 @@ static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank, cons
     return code;
 }
 
-/* Quoted when it must be. On a terminal it is made harmless, in a file every byte stays. */
+/* On a terminal it is made harmless, in a file every byte stays. */
 static void add_csv_name(struct vti_buf *out, const struct vti_rank_row *row, bool is_terminal)
 {
     struct vti_buf name = {0};
-    bool is_quoted;
 
-    if (is_terminal)
-        vti_text_safe(&name, row->name, row->len);
-    else
-        vti_buf_add(&name, row->name, row->len);
-    out->failed |= name.failed;
-    is_quoted = name.len == 0 || name.data[0] == ' ' || name.data[name.len - 1] == ' ';
-    for (size_t i = 0; i < name.len; i++)
-        is_quoted |= strchr(",\"\r\n", name.data[i]) && name.data[i];
-    if (is_quoted)
-        vti_buf_add_u8(out, '"');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.data[i] == '"')
-            vti_buf_add_u8(out, '"');
-        vti_buf_add_u8(out, name.data[i]);
+    if (!is_terminal) {
+        vti_csv_field(out, row->name, row->len);
+        return;
     }
-    if (is_quoted)
-        vti_buf_add_u8(out, '"');
+    vti_text_safe(&name, row->name, row->len);
+    out->failed |= name.failed;
+    vti_csv_field(out, name.data ? (const char *)name.data : "", name.len);
     vti_buf_fini(&name);
 }
 
@@ -445,6 +436,14 @@ static int rank_file(struct vti_rank *rank, const struct request *request)
     return VTI_EXIT_OK;
 }
 
+/* Asked before the reading, which may take a while; vti_output_open() asks again. */
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static int run(int argc, char **argv)
 {
     struct request request = {0};
@@ -458,6 +457,8 @@ static int run(int argc, char **argv)
     /* Who sorts by a figure wants to see it. */
     request.rank.is_wide |= key == VTI_RANK_MIN || key == VTI_RANK_P50 || key == VTI_RANK_P99 ||
                             key == VTI_RANK_SELF;
+    if (request.out && !request.force && !request.rank.is_compat && is_file(request.out))
+        return vti_cmd_error("rank", vti_fail(VTI_E_EXISTS, "%s: already exists", request.out));
     if (vti_rank_create(&rank, &request.rank))
         return vti_cmd_error("rank", VTI_E_NOMEM);
     code = rank_file(rank, &request);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define GAP 2         /* blanks between columns */
-#define LAST_LEAST 24 /* columns of the last cell below which it gets a line of its own */
+#define LAST_LEAST 24
 
 struct cell {
     size_t at; /* in `text` */
@@ -19,6 +19,7 @@ struct cell {
 struct vti_table {
     const struct vti_column *columns; /* borrowed */
     unsigned count;
+    unsigned last_least;  /* columns of the last cell below which it gets a line of its own */
     struct vti_buf text;  /* all cells, harmless */
     struct vti_buf cells; /* struct cell, row by row */
 };
@@ -38,8 +39,14 @@ int vti_table_create(struct vti_table **table, const struct vti_column *columns,
         return vti_fail(VTI_E_NOMEM, "out of memory");
     new->columns = columns;
     new->count = count;
+    new->last_least = LAST_LEAST;
     *table = new;
     return 0;
+}
+
+void vti_table_keep_last(struct vti_table *table, unsigned least)
+{
+    table->last_least = least;
 }
 
 void vti_table_free(struct vti_table *table)
@@ -112,8 +119,8 @@ static void measure(const struct vti_table *table, struct layout *layout, unsign
     layout->last_most = layout->widths[last];
     if (!width || others + layout->last_most <= width || table->columns[last].align != VTI_LEFT)
         return;
-    layout->is_stacked = others + LAST_LEAST > width && last > 0;
-    layout->last_most = layout->is_stacked || others + LAST_LEAST > width ? width : width - others;
+    layout->is_stacked = others + table->last_least > width && last > 0;
+    layout->last_most = layout->is_stacked || others + table->last_least > width ? width : width - others;
 }
 
 static bool is_inner_byte(char byte)

@@ -58,6 +58,9 @@ struct vti_table;
 int vti_table_create(struct vti_table **table, const struct vti_column *columns, unsigned count);
 void vti_table_free(struct vti_table *table);
 
+/* The last column keeps its place in the line down to so many columns, instead of 24. */
+void vti_table_keep_last(struct vti_table *table, unsigned least);
+
 void vti_table_text(struct vti_table *table, const char *text); /* NULL: an empty cell */
 void vti_table_bytes(struct vti_table *table, const char *text, size_t len);
 void vti_table_printf(struct vti_table *table, const char *format, ...)

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "export/numbers.h"
-#include "export/values.h"
+#include "analyze/values.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct chrome {
     struct vti_buf out;
     struct vti_json json;
     struct vti_numbers numbers;
-    int64_t zero_ns;
+    int64_t zero_ns; /* what times are counted from: readers do not like negative ones */
 };
 
 static void add_string(struct chrome *chrome, const char *key, const char *text)
@@ -307,10 +307,12 @@ static int run(vt_recording *recording, const struct vti_export_options *options
 {
     struct chrome chrome = {.recording = recording, .sink = sink};
     int code = vti_numbers_init(&chrome.numbers, recording);
+    int64_t end_ns;
 
     if (code)
         return code;
-    chrome.zero_ns = vti_numbers_zero_ns(&chrome.numbers);
+    vti_recording_extent(recording, &chrome.zero_ns, &end_ns);
+    chrome.zero_ns = chrome.zero_ns < 0 ? chrome.zero_ns : 0;
     vti_json_init(&chrome.json, &chrome.out);
     vti_json_object(&chrome.json);
     add_string(&chrome, "displayTimeUnit", "ns");

@@ -6,7 +6,7 @@
  */
 #include "base/error.h"
 #include "export/export.h"
-#include "export/values.h"
+#include "analyze/values.h"
 
 #include <stdio.h>
 

@@ -81,16 +81,3 @@ uint32_t vti_numbers_tid(const struct vti_numbers *numbers, uint32_t track)
 
     return at < 0 ? track : numbers->tids[at];
 }
-
-int64_t vti_numbers_zero_ns(const struct vti_numbers *numbers)
-{
-    struct vt_process_info process;
-    struct vt_track_info track;
-    int64_t zero = 0;
-
-    for (uint32_t i = 0; vt_recording_process(numbers->recording, i, &process); i++)
-        zero = process.start_ns < zero ? process.start_ns : zero;
-    for (uint32_t i = 0; vt_recording_track(numbers->recording, i, &track); i++)
-        zero = track.start_ns < zero ? track.start_ns : zero;
-    return zero;
-}

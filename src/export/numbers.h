@@ -23,8 +23,4 @@ void vti_numbers_fini(struct vti_numbers *numbers);
 uint32_t vti_numbers_pid(const struct vti_numbers *numbers, uint32_t process);
 uint32_t vti_numbers_tid(const struct vti_numbers *numbers, uint32_t track);
 
-/* When the earliest thing in the recording happened, at most 0: what formats count from that know no
- * negative times. */
-int64_t vti_numbers_zero_ns(const struct vti_numbers *numbers);
-
 #endif

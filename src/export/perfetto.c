@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/protobuf.h"
-#include "export/values.h"
+#include "analyze/values.h"
 #include "model/span_walk.h"
 
 #include <string.h>
@@ -183,17 +183,18 @@ static int write_span(struct job *job, const struct vti_matcher *matcher,
 {
     struct vt_span span = {.attrs = match->attrs,
                            .attr_count = match->attr_count,
-                           .has_error = match->has_error,
+                           .has_error = match->flags & VTI_FRAME_FAILED,
                            .is_finished = match->is_finished};
     int code = write_begins(job, matcher);
 
-    if (match->has_error) {
-        span.error_type = (struct vt_text){match->failure.type.data, match->failure.type.len};
-        span.error_message =
-            (struct vt_text){match->failure.message.data, match->failure.message.len};
+    if (span.has_error) {
+        const struct vti_failure *failure = match->failure;
+
+        span.error_type = (struct vt_text){failure->type.data, failure->type.len};
+        span.error_message = (struct vt_text){failure->message.data, failure->message.len};
     }
     if (!code && job->begun == match->depth)
-        code = write_begin(job, match->site, match->begin_ns);
+        code = write_begin(job, match->frame->site, match->begin_ns);
     if (code)
         return code;
     vti_perfetto_open_event(&job->perfetto, VTI_PERFETTO_END, job->uuid,

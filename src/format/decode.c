@@ -41,6 +41,7 @@ int vti_decoder_init(struct vti_decoder *decoder, const struct vti_block_header 
     decoder->last_allowed = header->last;
     decoder->left = header->count;
     decoder->last_site = 0;
+    decoder->bad_body = 0;
     memset(decoder->guess, 0, sizeof decoder->guess);
     vti_reader_init(in, payload, header->payload_bytes);
     vti_reader_bytes(in, header->summary_bytes);
@@ -84,6 +85,7 @@ static int begin_event(struct vti_decoder *decoder, struct vti_event *event, uin
 static int other_event(struct vti_decoder *decoder, struct vti_event *event)
 {
     struct vti_reader *in = &decoder->reader;
+    const uint8_t *start = in->at;
     uint8_t type = vti_reader_u8(in);
     uint64_t len = vti_reader_count(in, vti_reader_left(in));
     const uint8_t *body_at = vti_reader_bytes(in, (size_t)len);
@@ -94,7 +96,9 @@ static int other_event(struct vti_decoder *decoder, struct vti_event *event)
         return damaged_at(decoder, "event is cut off");
     vti_reader_init(&body, body_at, (size_t)len);
     result = vti_body_get(type, &body, event);
-    return result < 0 ? damaged_at(decoder, "body of an event does not parse") : result;
+    if (result < 0 && !decoder->bad_body)
+        decoder->bad_body = (size_t)(start - decoder->payload);
+    return result > 0;
 }
 
 static int next_bounded(struct vti_decoder *decoder, struct vti_event *event)
@@ -134,6 +138,9 @@ static int next_bounded(struct vti_decoder *decoder, struct vti_event *event)
     }
     if (result == 0 && in->at != in->end)
         return damaged_at(decoder, "bytes after the last event");
+    if (result == 0 && decoder->bad_body)
+        return vti_fail(VTI_E_DAMAGED, "body of an event does not parse at payload byte %zu",
+                        decoder->bad_body);
     return result;
 }
 

@@ -21,6 +21,7 @@ struct vti_decoder {
     struct vti_reader stack; /* the open stack's entries */
     uint32_t stack_left;
     uint64_t first;
+    size_t bad_body; /* where the first event stands whose body did not parse, 0 if none */
 };
 
 /* Parses the summary alone. */
@@ -35,8 +36,9 @@ int vti_decoder_init(struct vti_decoder *decoder, const struct vti_block_header 
 uint32_t vti_decoder_stack_count(const struct vti_decoder *decoder);
 int vti_decoder_stack_next(struct vti_decoder *decoder, uint32_t *site, uint64_t *begin_ticks);
 
-/* The next event: 1, or 0 after the last, or VTI_E_DAMAGED. Unknown types are skipped. Sets ticks, kind,
- * flags, site and what belongs to the kind; the rest of *event keeps its old contents. */
+/* The next event: 1, or 0 after the last, or VTI_E_DAMAGED. Unknown types are skipped; so are events with a
+ * body that does not parse, but then VTI_E_DAMAGED follows the last. Sets ticks, kind, flags, site and
+ * what belongs to the kind; the rest of *event keeps its old contents. */
 int vti_decoder_next(struct vti_decoder *decoder, struct vti_event *event);
 
 #endif

@@ -135,6 +135,7 @@ static bool start_block(struct vti_encoder *encoder, uint64_t ticks)
     memset(encoder->guess, 0, sizeof encoder->guess);
     memset(&encoder->summary, 0, sizeof encoder->summary);
     encoder->summary.deepest = encoder->depth;
+    encoder->summary.open = encoder->depth;
     return true;
 }
 

@@ -28,6 +28,7 @@ struct vti_summary {
     uint64_t ends;
     uint64_t errors;
     uint32_t deepest;
+    uint32_t open; /* spans open at the first tick: what the open stack says, not written here */
     uint32_t lane_count;
     struct vti_lane lanes[VTI_LANES_MAX]; /* only the first lane_count are set */
 };

@@ -17,6 +17,7 @@
 struct entry {
     struct vti_index_entry entry;
     uint64_t busy;
+    bool is_open; /* as in struct node */
 };
 
 struct node {
@@ -26,6 +27,7 @@ struct node {
     uint64_t begins;
     size_t lane_start; /* in the lanes that go with the nodes */
     uint32_t lane_count;
+    bool is_open; /* a span was open when it began */
 };
 
 /* Nodes in order of time, their lanes in the same order. */
@@ -114,7 +116,9 @@ static void level_shift(struct level *level, size_t count)
 /* Appends to `to` one node over nodes [from, until) of `of`. */
 static bool level_fold(struct level *to, const struct level *of, size_t from, size_t until)
 {
-    struct node node = {.first = node_at(of, from)->first, .last = node_at(of, until - 1)->last};
+    struct node node = {.first = node_at(of, from)->first,
+                        .last = node_at(of, until - 1)->last,
+                        .is_open = node_at(of, from)->is_open};
     struct vti_lane lanes[VTI_LANES_MAX] = {0};
 
     for (size_t i = from; i < until; i++) {
@@ -122,6 +126,9 @@ static bool level_fold(struct level *to, const struct level *of, size_t from, si
         const struct vti_lane *part_lanes = lanes_of(of, part);
 
         node.busy += part->busy;
+        /* No event lies between two parts, so what was open after it was open all the time. */
+        if (i > from && part->is_open && part->first > part[-1].last)
+            node.busy += part->first - part[-1].last;
         node.begins += part->begins;
         if (part->lane_count > node.lane_count)
             node.lane_count = part->lane_count;
@@ -161,7 +168,8 @@ int vti_index_builder_add(struct vti_index_builder *builder, uint64_t offset,
                         .last = header->last,
                         .busy = summary->busy,
                         .begins = summary->begins,
-                        .lane_count = summary->lane_count};
+                        .lane_count = summary->lane_count,
+                        .is_open = summary->open > 0};
     struct entry added = {.entry = {.offset = offset,
                                     .first = header->first,
                                     .last = header->last,
@@ -169,7 +177,8 @@ int vti_index_builder_add(struct vti_index_builder *builder, uint64_t offset,
                                     .events = header->count,
                                     .begins = (uint32_t)summary->begins,
                                     .deepest = summary->deepest},
-                          .busy = summary->busy};
+                          .busy = summary->busy,
+                          .is_open = summary->open > 0};
     size_t recent;
 
     if (!vti_buf_reserve(&builder->entries, sizeof added)) {
@@ -257,6 +266,7 @@ static void recall(struct vti_index_builder *builder, size_t at, size_t count)
                             .last = entry->entry.last,
                             .busy = entry->busy,
                             .begins = entry->entry.begins,
+                            .is_open = entry->is_open,
                             .lane_count = i + 1 == count ? old->lane_count : 0};
 
         level_add(&builder->recent, &node, lanes); /* cannot fail: there was room for more */

@@ -63,5 +63,8 @@ int vti_summary_parse(const struct vti_block_header *header, const uint8_t *payl
     if (in.failed)
         return vti_fail(VTI_E_DAMAGED, "summary does not parse at payload byte %zu",
                         (size_t)(in.at - payload));
+    vti_reader_init(&in, payload + header->summary_bytes,
+                    header->payload_bytes - header->summary_bytes);
+    summary->open = (uint32_t)vti_reader_count(&in, VTI_STACK_MAX);
     return 0;
 }

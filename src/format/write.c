@@ -190,9 +190,10 @@ int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss)
     int code;
 
     vti_loss_write(&payload, loss);
-    code = vti_writer_facts(writer, VTI_LOSSES, &payload, 1, loss->first, loss->last);
+    code = vti_writer_facts(writer, VTI_LOSSES, &payload, 1, 0, 0);
     vti_buf_fini(&payload);
-    writer->lost_events += loss->events;
+    if (loss->reason != VTI_LOSS_SLICED) /* left out on purpose, not lost */
+        writer->lost_events += loss->events;
     return code;
 }
 

@@ -41,7 +41,7 @@ int vti_writer_events(struct vti_writer *writer, struct vti_encoder *encoder);
 int vti_writer_block(struct vti_writer *writer, const struct vti_block_header *header,
                      const uint8_t *block);
 
-/* A LOSSES entry, also added to the total that END carries. */
+/* A LOSSES entry, also added to the total that END carries (VTI_LOSS_SLICED is not). */
 int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss);
 
 /* For losses that stand in the event stream (VTI_EVENT_LOSS): adds to the total only. */

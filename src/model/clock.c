@@ -3,14 +3,15 @@
  *
  * Time is linear between anchors. The recording starts at the first anchor of the first domain that has
  * one; other domains are put beside it by their wall clocks, corrected by the clock links on the way
- * with the smallest error. Numbers from the file are clamped to +-2^61 ns, so sums never overflow.
+ * with the smallest error. Numbers from the file are clamped, so that times never leave +-2^61 ns (73 years)
+ * and a difference of two never overflows.
  */
 #include "base/error.h"
 #include "model/model.h"
 
 #include <stdlib.h>
 
-#define MOST_NS ((int64_t)1 << 61)
+#define MOST_NS ((int64_t)1 << 60) /* a time is a sum of two of these */
 #define QUICK_TICKS ((uint64_t)1 << 50)
 #define LINK_ROUNDS 64 /* clock links that a way between two domains may have */
 
@@ -226,8 +227,9 @@ int vti_clocks_resolve(struct vti_clocks *clocks, uint64_t first_tick, uint64_t 
         if (clocks->clocks[i].anchor_count && !origin->anchor_count)
             origin = &clocks->clocks[i];
     }
-    clocks->start_realtime_ns =
-        clamp_ns(origin->anchor_count ? origin->anchors[0].realtime_ns : created_ns);
+    if (origin->anchor_count)
+        created_ns = origin->anchors[0].realtime_ns;
+    clocks->start_realtime_ns = created_ns < INT64_MAX ? (int64_t)created_ns : INT64_MAX;
     result = resolve_links(clocks, origin);
     for (size_t i = 0; i < clocks->count && !result; i++) {
         struct vti_clock *clock = &clocks->clocks[i];

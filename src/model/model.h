@@ -430,10 +430,10 @@ void vti_event_value(struct vt_value *to, const struct vti_value *from);
 /* What our own cost leaves of a duration: never below zero. */
 int64_t vti_corrected(int64_t ns, double cost_ns);
 
-/* ---- tile.c, tile_cache.c: pictures of stretches of a track, at zooms that are powers of two ------------------ */
+/* ---- tile.c, tile_cache.c: pictures of stretches of a track, at fixed zooms ----------------------------------- */
 
 #define VTI_TILE_COLUMNS 256
-#define VTI_ZOOM_MOST 52
+#define VTI_ZOOM_MOST 102
 #define VTI_TILE_DEPTHS 1024 /* deeper spans are not drawn */
 
 /* Spans shorter than a column, two or more folded together. Small: a window goes through 100,000 of them. */
@@ -450,7 +450,10 @@ struct vti_tile_span {
     uint32_t depth;
 };
 
-/* Columns of 2^zoom ns, the first one at number * VTI_TILE_COLUMNS columns. All in one piece of memory. */
+/* Nanoseconds a column: 1, 2, 3, 4, 6, 8, 12, 16 … so that a window finds one at most a third below its pixel. */
+int64_t vti_zoom_width(uint32_t zoom);
+
+/* The first column is number * VTI_TILE_COLUMNS columns from the start. All in one piece of memory. */
 struct vti_tile {
     uint32_t order; /* of the track in the recording */
     uint32_t zoom;

@@ -19,6 +19,7 @@ struct vti_span_walk {
     struct vt_filter filter;
     enum phase phase;
     bool has_async;
+    bool begins_only;
     /* Threads: */
     uint32_t track_at;       /* index of the next track */
     struct vti_track *track; /* NULL: start on the next one */
@@ -103,6 +104,17 @@ void vti_span_walk_close(struct vti_span_walk *walk)
     free(walk);
 }
 
+void vti_span_walk_begins_only(struct vti_span_walk *walk)
+{
+    walk->begins_only = true;
+}
+
+static bool is_wanted(const struct vti_span_walk *walk, int64_t begin_ns, int64_t end_ns)
+{
+    return vti_filter_overlaps(&walk->filter, begin_ns, end_ns) &&
+           (!walk->begins_only || begin_ns >= walk->filter.from_ns);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static void fill_from_match(const struct vti_span_walk *walk, struct vt_span *span)
@@ -137,6 +149,21 @@ static void fill_from_match(const struct vti_span_walk *walk, struct vt_span *sp
     span->parent_site = match->parent_site;
 }
 
+/* Whether a span that reaches into the filter began before the block at which its track was begun. */
+static bool has_async_before(struct vti_span_walk *walk)
+{
+    uint64_t end = walk->begins_only ? 0 : walk->first_block;
+    struct vti_event event = {0};
+    struct vti_walk before;
+    int got;
+
+    vti_walk_init(&before, walk->recording, walk->track, 0, end);
+    while ((got = vti_walk_next(&before, &event)) != VTI_WALK_END)
+        if (got == VTI_WALK_EVENT && event.kind == VTI_EVENT_ASYNC_BEGIN)
+            return true;
+    return false;
+}
+
 /* The next track that the filter wants; false after the last. */
 static bool start_track(struct vti_span_walk *walk)
 {
@@ -150,21 +177,14 @@ static bool start_track(struct vti_span_walk *walk)
         walk->track = track;
         walk->first_block = vti_track_first_block(walk->recording, track, walk->filter.from_ns);
         walk->is_skipped_known = false;
+        if (!walk->has_async)
+            walk->has_async = has_async_before(walk);
         vti_matcher_start(&walk->matcher, walk->recording, track, walk->first_block, UINT64_MAX);
         walk->matcher.to_ns = walk->filter.to_ns;
         walk->matcher.stops_early = true;
         return true;
     }
     return false;
-}
-
-static void notice_async(struct vti_span_walk *walk)
-{
-    const struct vti_matcher *matcher = &walk->matcher;
-
-    if (matcher->event.kind == VTI_EVENT_ASYNC_BEGIN || matcher->event.kind == VTI_EVENT_ASYNC_END)
-        walk->has_async |= matcher->event_ns >= walk->filter.from_ns &&
-                           matcher->event_ns < walk->filter.to_ns;
 }
 
 static int next_of_threads(struct vti_span_walk *walk, struct vt_span *span)
@@ -177,8 +197,8 @@ static int next_of_threads(struct vti_span_walk *walk, struct vt_span *span)
         if (got == VTI_MATCH_END) {
             walk->track = NULL;
         } else if (got == VTI_MATCH_EVENT) {
-            notice_async(walk);
-        } else if (vti_filter_overlaps(&walk->filter, walk->match.begin_ns, walk->match.end_ns)) {
+            walk->has_async |= walk->matcher.event.kind == VTI_EVENT_ASYNC_BEGIN;
+        } else if (is_wanted(walk, walk->match.begin_ns, walk->match.end_ns)) {
             fill_from_match(walk, span);
             return 1;
         }
@@ -195,7 +215,7 @@ static bool fill_from_async(struct vti_span_walk *walk, const struct vti_async *
     int64_t end_ns = async->end_ns > async->begin_ns ? async->end_ns : async->begin_ns;
 
     walk->async_number++;
-    if (!vti_filter_overlaps(&walk->filter, async->begin_ns, end_ns) ||
+    if (!is_wanted(walk, async->begin_ns, end_ns) ||
         (walk->filter.track != VT_NONE && walk->filter.track != async->track))
         return false;
     memset(span, 0, sizeof *span);

@@ -14,6 +14,9 @@ int vti_span_walk_open(struct vti_span_walk **walk, vt_recording *recording,
                        const struct vt_filter *filter);
 void vti_span_walk_close(struct vti_span_walk *walk);
 
+/* Only spans that begin in the filter, which is quicker than to look for those that reach into it. */
+void vti_span_walk_begins_only(struct vti_span_walk *walk);
+
 /* 1 with *span, whose borrowed parts live until the next call; 0 at the end, or a negative code. */
 int vti_span_walk_next(struct vti_span_walk *walk, struct vt_span *span);
 

@@ -14,6 +14,24 @@ struct vti_fold {
     uint32_t count;
 };
 
+/* A stack of open spans. */
+struct vti_stack {
+    struct vti_open *items; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+/* A decoded block. */
+struct vti_tile_block {
+    const struct vti_track *track; /* NULL: none */
+    uint64_t at;
+    struct vti_stack before, after; /* open at its begin and at its end */
+    size_t beyond;                  /* while decoding: spans open beyond VTI_STACK_MAX */
+    struct vti_tile_span *spans;    /* owned; those that end in it */
+    size_t span_count;
+    size_t span_capacity;
+};
+
 struct vti_tile_builder {
     struct vt_recording *recording;
     struct vti_track *track;
@@ -27,22 +45,17 @@ struct vti_tile_builder {
     struct vti_tile_span *open; /* owned */
     size_t open_count;
     size_t open_capacity;
-    struct vti_open *stack; /* owned; of tile_run.c: spans that are open */
-    size_t depth;
-    size_t stack_capacity;
-    size_t beyond; /* spans open beyond VTI_STACK_MAX */
+    struct vti_tile_block block; /* the last one that was decoded: the next tile often needs it again */
+    struct vti_stack stack;      /* spans that are open after a run */
     double busy_ns[VTI_TILE_COLUMNS];
-    uint32_t zoom;
     int64_t width_ns;
+    double columns_per_ns;
     int64_t from_ns, to_ns;
     uint64_t run_first, run_end; /* blocks waiting to be decoded in one go */
     uint64_t next_block;         /* the first one that begins after the tile */
     bool has_before;             /* there are blocks before the tile */
     bool has_last;
-    bool is_last_exact; /* last_share is known, not assumed */
-    double last_share;  /* how busy the track was at last_ns, up to which all is drawn */
-    int64_t last_ns;
-    bool is_stack_only; /* decode for the stack that is left, draw nothing */
+    int64_t last_ns; /* up to here all is drawn */
     bool is_short_of_memory;
 };
 
@@ -54,9 +67,14 @@ void vti_tile_add_busy(struct vti_tile_builder *builder, int64_t begin_ns, int64
 void vti_tile_add_span(struct vti_tile_builder *builder, const struct vti_tile_span *span,
                        uint32_t count);
 
-/* Decodes blocks [first, end). What is left open is in `stack` then. Busy time is added from begin_ns
- * to end_ns, which are those of the blocks. */
+/* Draws blocks [first, end), which last from begin_ns to end_ns. What they leave open is in `stack` then. */
 void vti_tile_run(struct vti_tile_builder *builder, uint64_t first, uint64_t end, int64_t begin_ns,
                   int64_t end_ns);
+
+/* Decodes a block into `block`; false if it is damaged or memory is short. */
+bool vti_tile_decode(struct vti_tile_builder *builder, uint64_t at);
+
+/* The tile with all that was added, owned by the caller; NULL without memory. */
+struct vti_tile *vti_tile_pack(struct vti_tile_builder *builder);
 
 #endif

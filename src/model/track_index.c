@@ -219,10 +219,17 @@ uint64_t vti_blocks_from_ns(struct vt_recording *recording, const struct vti_tra
 void vti_blocks_spoil(struct vt_recording *recording, struct vti_track *track,
                       const struct vti_index_entry *entry, const char *what)
 {
-    uint64_t end = entry->offset + VTI_BLOCK_HEADER_BYTES + entry->payload_bytes;
+    struct vti_block_header header = {.payload_bytes = entry->payload_bytes};
+    uint64_t begin = entry->offset;
+    uint64_t left;
 
-    end = (end + VTI_BLOCK_ALIGN - 1) / VTI_BLOCK_ALIGN * VTI_BLOCK_ALIGN;
-    if (!vti_damage_note(recording, entry->offset, end, what))
+    /* An entry of the index that points out of the file is damage of the index. */
+    if (begin >= recording->map.size)
+        begin = track->blocks.index_at;
+    left = recording->map.size - begin;
+    if (!vti_damage_note(recording, begin,
+                         begin + (vti_block_bytes(&header) < left ? vti_block_bytes(&header) : left),
+                         what))
         return;
     track->blocks.damaged_events += entry->events;
     track->blocks.damaged_begins += entry->begins;

@@ -1,7 +1,7 @@
 /*
  * window.c - puts a picture of a stretch of time together from tiles.
  *
- * Tiles are finer than the window's pixels by a factor of one to two: columns are folded into pixels, and
+ * Tiles are finer than the window's pixels by a factor of up to 1.5: columns are folded into pixels, and
  * spans of at least a pixel become rectangles. A span that several tiles know is drawn once.
  */
 #include "base/error.h"
@@ -11,182 +11,272 @@
 #include <string.h>
 
 #define PIXELS_MOST 65536
+#define LATE_MOST 8 /* places that a rectangle is moved back at most */
 #define NS_MOST ((int64_t)1 << 61)
+
+/* Where a column of a tile lies in the window. */
+struct column {
+    uint32_t pixel;      /* to draw it in; VT_NONE outside */
+    uint32_t first;      /* pixel in which it begins … */
+    float share;         /* … what it covers of that … */
+    float next_share;    /* … and of the one after it */
+};
 
 struct query {
     struct vt_recording *recording;
     struct vt_window *window;
     size_t rect_capacity;
     double pixel_ns;
+    double pixels_per_ns;
     int64_t *pixel_starts; /* owned; pixels + 1 */
     uint32_t zoom;
+    int64_t width_ns, tile_ns;
     int64_t first_tile, tile_count;
     struct vti_tile **tiles; /* owned; those of the track at hand, NULL where it has nothing */
-    uint32_t *columns;       /* owned; the pixel of each of their columns, VT_NONE outside */
+    struct column *columns;  /* owned; of all tiles one after the other */
 };
 
-/* What was drawn last at the depth at hand. */
+/* Draws one depth of one track. */
 struct pen {
-    bool has_fold;
-    size_t fold; /* the rectangle that short spans of `pixel` are folded into */
+    uint32_t track, depth;
+    struct vt_rect *next; /* where the next rectangle goes; there is room for all of the depth */
+    struct vt_rect *fold; /* the rectangle that short spans of `pixel` are folded into, or NULL */
     uint32_t pixel;
-    int64_t longest_ns;
+    float longest_ns; /* of them */
     bool has_span;
-    int64_t span_begin_ns;
+    int64_t span_begin_ns; /* of the last span that was drawn as it is */
 };
 
 static uint32_t pixel_of(const struct query *query, int64_t ns)
 {
-    double pixel = (double)(ns - query->window->from_ns) / query->pixel_ns;
+    double pixel = (double)(ns - query->window->from_ns) * query->pixels_per_ns;
 
     if (pixel < 0)
         return 0;
     return pixel < query->window->pixels ? (uint32_t)pixel : query->window->pixels - 1;
 }
 
-static struct vt_rect *add_rect(struct query *query, const struct vti_tile_span *span, uint32_t track)
+/* Room for `more` rectangles. */
+static int reserve(struct query *query, size_t more)
 {
     struct vt_window *window = query->window;
-    struct vt_rect *rect;
+    size_t wanted = query->rect_capacity ? query->rect_capacity : 1024;
+    struct vt_rect *grown;
 
-    if (window->rect_count == query->rect_capacity &&
-        vti_grow(&window->rects, window->rect_count, &query->rect_capacity, sizeof *window->rects))
-        return NULL;
-    rect = &window->rects[window->rect_count++];
-    rect->track = track;
-    rect->depth = span->depth;
-    rect->site = span->site;
-    rect->count = 1;
-    rect->begin_ns = span->begin_ns;
-    rect->end_ns = span->end_ns;
-    return rect;
-}
-
-/* Short spans: as they are if there is one, all in the rectangle of their pixel if there are more. */
-static int draw_fold(struct query *query, struct pen *pen, const struct vti_tile_span *span,
-                     uint32_t pixel, uint32_t count, uint32_t track)
-{
-    struct vt_window *window = query->window;
-    int64_t duration = span->end_ns - span->begin_ns;
-    struct vt_rect *rect;
-
-    if (pen->has_fold && pen->pixel == pixel) {
-        rect = &window->rects[pen->fold];
-        window->folded += rect->count == 1 ? (uint64_t)count + 1 : count;
-        rect->count = count < UINT32_MAX - rect->count ? rect->count + count : UINT32_MAX;
-        if (duration > pen->longest_ns) {
-            pen->longest_ns = duration;
-            rect->site = span->site;
-        }
-    } else {
-        rect = add_rect(query, span, track);
-        if (!rect)
-            return VTI_E_NOMEM;
-        rect->count = count;
-        window->folded += count > 1 ? count : 0;
-        pen->has_fold = true;
-        pen->fold = window->rect_count - 1;
-        pen->pixel = pixel;
-        pen->longest_ns = duration;
-    }
-    if (rect->count > 1) {
-        rect->begin_ns = query->pixel_starts[pixel];
-        rect->end_ns = query->pixel_starts[pixel + 1];
-    }
+    if (more <= query->rect_capacity - window->rect_count)
+        return 0;
+    while (wanted < window->rect_count + more)
+        wanted *= 2;
+    grown = realloc(window->rects, wanted * sizeof *grown);
+    if (!grown)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    window->rects = grown;
+    query->rect_capacity = wanted;
     return 0;
 }
 
-static int draw_span(struct query *query, struct pen *pen, const struct vti_tile_span *span,
-                     uint32_t track)
+/* Adds to the rectangle of a pixel, which has become that of several. */
+static inline void fold_into(struct vt_rect *rect, const int64_t *pixel_start, uint32_t count)
 {
-    struct vt_window *window = query->window;
-
-    if (span->end_ns <= window->from_ns || span->begin_ns >= window->to_ns ||
-        (pen->has_span && pen->span_begin_ns == span->begin_ns))
-        return 0;
-    pen->has_span = true;
-    pen->span_begin_ns = span->begin_ns;
-    if ((double)(span->end_ns - span->begin_ns) < query->pixel_ns)
-        return draw_fold(query, pen, span, pixel_of(query, span->begin_ns), 1, track);
-    return add_rect(query, span, track) ? 0 : VTI_E_NOMEM;
+    rect->count = count < UINT32_MAX - rect->count ? rect->count + count : UINT32_MAX;
+    rect->begin_ns = pixel_start[0];
+    rect->end_ns = pixel_start[1];
 }
 
-/* What one tile has at one depth, spans and folded ones in order of time. */
-static int draw_tile(struct query *query, struct pen *pen, const struct vti_tile *tile,
-                     const uint32_t *columns, uint32_t depth, uint32_t track)
+/* One span: as it is, unless it is short and shares its pixel with others. */
+static void draw_span(const struct query *query, struct pen *pen, const struct vti_tile_span *span)
 {
-    const struct vti_cell *cell = tile->cells + tile->cell_starts[depth];
-    const struct vti_cell *cells_end = tile->cells + tile->cell_starts[depth + 1];
-    const struct vti_tile_span *span = tile->spans + tile->span_starts[depth];
-    const struct vti_tile_span *spans_end = tile->spans + tile->span_starts[depth + 1];
-    int result = 0;
+    const struct vt_window *window = query->window;
+    int64_t duration = span->end_ns - span->begin_ns;
+    bool is_short = (double)duration < query->pixel_ns;
+    uint32_t pixel;
 
-    while (!result && (cell < cells_end || span < spans_end)) {
-        uint32_t pixel = cell < cells_end ? columns[cell->column] : 0;
+    if (span->begin_ns >= window->to_ns || span->end_ns < window->from_ns ||
+        (span->end_ns == window->from_ns && duration) ||
+        (pen->has_span && pen->span_begin_ns == span->begin_ns && duration))
+        return;
+    pen->has_span = true;
+    pen->span_begin_ns = span->begin_ns;
+    pixel = pixel_of(query, span->begin_ns);
+    if (is_short && pen->fold && pen->pixel == pixel) {
+        fold_into(pen->fold, query->pixel_starts + pixel, 1);
+        if ((float)duration > pen->longest_ns) {
+            pen->longest_ns = (float)duration;
+            pen->fold->site = span->site;
+        }
+        return;
+    }
+    *pen->next = (struct vt_rect){pen->track, pen->depth, span->site, 1, span->begin_ns, span->end_ns};
+    if (is_short) {
+        pen->fold = pen->next;
+        pen->pixel = pixel;
+        pen->longest_ns = (float)duration;
+    }
+    pen->next++;
+}
 
-        if (cell < cells_end && pixel == VT_NONE) {
-            cell++;
-        } else if (cell == cells_end ||
-                   (span < spans_end && span->begin_ns < query->pixel_starts[pixel])) {
-            result = draw_span(query, pen, span++, track);
-        } else {
-            struct vti_tile_span longest = {cell->begin_ns, cell->end_ns, cell->site, depth};
+/*
+ * What one tile has at one depth, spans and folded ones in order of time. Nearly all of a window's time goes
+ * into this loop, so the pen is kept in registers and put down only to draw a span.
+ */
+static void draw_tile(const struct query *query, struct pen *pen, const struct vti_tile *tile,
+                      const struct column *columns)
+{
+    const struct vti_cell *cell = tile->cells + tile->cell_starts[pen->depth];
+    const struct vti_cell *cells_end = tile->cells + tile->cell_starts[pen->depth + 1];
+    const struct vti_tile_span *span = tile->spans + tile->span_starts[pen->depth];
+    const struct vti_tile_span *spans_end = tile->spans + tile->span_starts[pen->depth + 1];
+    const int64_t *starts = query->pixel_starts;
+    struct pen held = *pen;
 
-            result = draw_fold(query, pen, &longest, pixel, cell->count, track);
-            cell++;
+    for (; cell < cells_end; cell++) {
+        uint32_t pixel = columns[cell->column].pixel;
+        float longest_ns = cell->longest_ns;
+
+        if (pixel == VT_NONE)
+            continue;
+        if (span < spans_end && span->begin_ns < starts[pixel]) {
+            *pen = held;
+            while (span < spans_end && span->begin_ns < starts[pixel])
+                draw_span(query, pen, span++);
+            held = *pen;
+        }
+        if (held.fold && held.pixel == pixel) {
+            fold_into(held.fold, starts + pixel, cell->count);
+            held.fold->site = longest_ns > held.longest_ns ? cell->site : held.fold->site;
+            held.longest_ns = longest_ns > held.longest_ns ? longest_ns : held.longest_ns;
+            continue;
+        }
+        *held.next = (struct vt_rect){held.track,  held.depth,    cell->site,
+                                      cell->count, starts[pixel], starts[pixel + 1]};
+        held.fold = held.next++;
+        held.pixel = pixel;
+        held.longest_ns = longest_ns;
+    }
+    *pen = held;
+    while (span < spans_end)
+        draw_span(query, pen, span++);
+}
+
+static size_t count_at_depth(const struct query *query, uint32_t depth)
+{
+    size_t count = 1;
+
+    for (int64_t i = 0; i < query->tile_count; i++) {
+        const struct vti_tile *tile = query->tiles[i];
+
+        if (tile && depth < tile->depth_count)
+            count += (tile->cell_starts[depth + 1] - tile->cell_starts[depth]) +
+                     (tile->span_starts[depth + 1] - tile->span_starts[depth]);
+    }
+    return count;
+}
+
+/* Takes in the rectangles up to `end`. A column lies in the pixel of its middle, so what begins near the
+ * border of two pixels may come a place or two late. */
+static void finish_depth(struct vt_window *window, struct vt_rect *end)
+{
+    struct vt_rect *first = window->rects + window->rect_count;
+
+    for (struct vt_rect *rect = first; rect < end; rect++) {
+        window->folded += rect->count > 1 ? rect->count : 0;
+        for (struct vt_rect *at = rect;
+             at > first && rect - at < LATE_MOST && at->begin_ns < at[-1].begin_ns; at--) {
+            struct vt_rect moved = *at;
+
+            *at = at[-1];
+            at[-1] = moved;
         }
     }
-    return result;
+    window->rect_count = (size_t)(end - window->rects);
 }
 
 static int draw_depth(struct query *query, uint32_t depth, uint32_t track)
 {
+    struct vt_window *window = query->window;
+    struct pen pen = {.depth = depth, .track = track};
     const struct vti_tile *last = NULL;
-    struct pen pen = {0};
-    int result = 0;
 
-    for (int64_t i = 0; i < query->tile_count && !result; i++) {
-        const struct vti_tile *tile = query->tiles[i];
-
-        if (!tile)
+    if (reserve(query, count_at_depth(query, depth)))
+        return VTI_E_NOMEM;
+    pen.next = window->rects + window->rect_count;
+    for (int64_t i = 0; i < query->tile_count; i++) {
+        if (!query->tiles[i])
             continue;
-        last = tile;
-        if (depth < tile->depth_count)
-            result = draw_tile(query, &pen, tile, query->columns + i * VTI_TILE_COLUMNS, depth,
-                               track);
+        last = query->tiles[i];
+        if (depth < last->depth_count)
+            draw_tile(query, &pen, last, query->columns + i * VTI_TILE_COLUMNS);
     }
     /* A span that lasts beyond a tile is known to the next one, so only the last tile's matter. */
-    if (!result && last && depth < last->open_count) {
+    if (last && depth < last->open_count) {
         struct vti_tile_span span = last->open[depth];
 
-        span.end_ns = query->window->to_ns;
-        result = draw_span(query, &pen, &span, track);
+        span.end_ns = window->to_ns;
+        draw_span(query, &pen, &span);
     }
-    return result;
+    finish_depth(window, pen.next);
+    return 0;
 }
 
-/* The pixel of each column of a tile, and the busy shares of those pixels. */
-static void map_columns(struct query *query, const struct vti_tile *tile, uint32_t *columns,
-                        float *busy)
+/* How much of the time from `from` to `to` lies in a pixel, as a share of the pixel. */
+static float share_of(const struct query *query, uint32_t pixel, int64_t from, int64_t to)
+{
+    int64_t pixel_begin = query->pixel_starts[pixel];
+    int64_t pixel_end = query->pixel_starts[pixel + 1];
+    int64_t begin = pixel_begin > from ? pixel_begin : from;
+    int64_t end = pixel_end < to ? pixel_end : to;
+
+    return end > begin ? (float)(end - begin) / (float)(pixel_end - pixel_begin) : 0;
+}
+
+static void map_columns(struct query *query)
 {
     const struct vt_window *window = query->window;
-    int64_t width = (int64_t)1 << tile->zoom;
-    int64_t begin = tile->number * (width * VTI_TILE_COLUMNS);
+    int64_t begin = query->first_tile * query->tile_ns;
 
-    for (uint32_t i = 0; i < VTI_TILE_COLUMNS; i++, begin += width) {
-        int64_t from = begin > window->from_ns ? begin : window->from_ns;
-        int64_t to = begin + width < window->to_ns ? begin + width : window->to_ns;
+    for (int64_t i = 0; i < query->tile_count * VTI_TILE_COLUMNS; i++, begin += query->width_ns) {
+        struct column *column = &query->columns[i];
+        int64_t end = begin + query->width_ns;
 
-        columns[i] = from < to ? pixel_of(query, begin + width / 2) : VT_NONE;
-        if (from >= to || tile->busy[i] == 0)
+        *column = (struct column){.pixel = VT_NONE};
+        if (end <= window->from_ns || begin >= window->to_ns)
             continue;
-        for (uint32_t pixel = pixel_of(query, from); pixel < window->pixels && from < to; pixel++) {
-            int64_t until = query->pixel_starts[pixel + 1] < to ? query->pixel_starts[pixel + 1] : to;
+        column->pixel = pixel_of(query, begin + query->width_ns / 2);
+        column->first = pixel_of(query, begin);
+        /* Where pixel and column meet, rounding may name the pixel before. */
+        if (column->first + 1 < window->pixels && query->pixel_starts[column->first + 1] <= begin)
+            column->first++;
+        column->share = share_of(query, column->first, begin, end);
+        if (column->first + 1 < window->pixels)
+            column->next_share = share_of(query, column->first + 1, begin, end);
+    }
+}
 
-            if (until > from)
-                busy[pixel] += (float)((double)(until - from) * tile->busy[i] / query->pixel_ns);
-            from = until > from ? until : from;
-        }
+/* Pixels narrower than a nanosecond: a column covers many. */
+static void add_busy_of_narrow(const struct query *query, const struct vti_tile *tile, float *busy)
+{
+    int64_t begin = tile->number * query->tile_ns;
+
+    for (uint32_t i = 0; i < VTI_TILE_COLUMNS; i++, begin += query->width_ns)
+        if (begin >= query->window->from_ns && begin < query->window->to_ns)
+            for (uint32_t pixel = pixel_of(query, begin);
+                 pixel < query->window->pixels && query->pixel_starts[pixel] <= begin; pixel++)
+                busy[pixel] = tile->busy[i];
+}
+
+static void add_busy(const struct query *query, const struct vti_tile *tile,
+                     const struct column *columns, float *busy)
+{
+    if (query->pixel_ns < 1) {
+        add_busy_of_narrow(query, tile, busy);
+        return;
+    }
+    for (uint32_t i = 0; i < VTI_TILE_COLUMNS; i++) {
+        if (columns[i].pixel == VT_NONE)
+            continue;
+        busy[columns[i].first] += tile->busy[i] * columns[i].share;
+        if (columns[i].next_share > 0)
+            busy[columns[i].first + 1] += tile->busy[i] * columns[i].next_share;
     }
 }
 
@@ -194,24 +284,23 @@ static int draw_track(struct query *query, uint32_t order, float *busy)
 {
     struct vt_recording *recording = query->recording;
     const struct vti_track *track = recording->facts.tracks[order];
-    int64_t tile_ns = (int64_t)VTI_TILE_COLUMNS << query->zoom;
     int64_t end_ns = vti_track_end_ns(recording, track);
     uint32_t depth_count = 0;
     int result = 0;
 
     vti_tiles_hold(recording);
     for (int64_t i = 0; i < query->tile_count; i++) {
-        int64_t begin_ns = (query->first_tile + i) * tile_ns;
+        int64_t begin_ns = (query->first_tile + i) * query->tile_ns;
         struct vti_tile *tile;
 
         query->tiles[i] = NULL;
-        if (begin_ns > end_ns || begin_ns + tile_ns <= track->first_ns)
+        if (begin_ns > end_ns || begin_ns + query->tile_ns <= track->first_ns)
             continue;
         tile = vti_tiles_get(recording, order, query->zoom, query->first_tile + i);
         if (!tile)
             return VTI_E_NOMEM;
         query->tiles[i] = tile;
-        map_columns(query, tile, query->columns + i * VTI_TILE_COLUMNS, busy);
+        add_busy(query, tile, query->columns + i * VTI_TILE_COLUMNS, busy);
         depth_count = tile->depth_count > depth_count ? tile->depth_count : depth_count;
         depth_count = tile->open_count > depth_count ? tile->open_count : depth_count;
     }
@@ -229,33 +318,31 @@ static bool is_in_window(struct vt_recording *recording, const struct vti_track 
            vti_track_end_ns(recording, track) >= window->from_ns;
 }
 
-static int64_t floor_to_tile(int64_t ns, uint32_t zoom)
+static int64_t tile_of(const struct query *query, int64_t ns)
 {
-    int64_t tile_ns = (int64_t)VTI_TILE_COLUMNS << zoom;
-
-    return ns >= 0 ? ns / tile_ns : -((-ns + tile_ns - 1) / tile_ns);
+    return ns >= 0 ? ns / query->tile_ns : -((-ns + query->tile_ns - 1) / query->tile_ns);
 }
 
 static int prepare(struct query *query, struct vt_window *window)
 {
-    int64_t last_tile;
-
     query->pixel_ns = (double)(window->to_ns - window->from_ns) / window->pixels;
-    while (query->zoom < VTI_ZOOM_MOST &&
-           (double)((int64_t)2 << query->zoom) <= query->pixel_ns)
+    query->pixels_per_ns = 1 / query->pixel_ns;
+    while (query->zoom < VTI_ZOOM_MOST && (double)vti_zoom_width(query->zoom + 1) <= query->pixel_ns)
         query->zoom++;
-    query->first_tile = floor_to_tile(window->from_ns, query->zoom);
-    last_tile = floor_to_tile(window->to_ns - 1, query->zoom);
-    query->tile_count = last_tile - query->first_tile + 1;
+    query->width_ns = vti_zoom_width(query->zoom);
+    query->tile_ns = query->width_ns * VTI_TILE_COLUMNS;
+    query->first_tile = tile_of(query, window->from_ns);
+    query->tile_count = tile_of(query, window->to_ns - 1) - query->first_tile + 1;
     query->pixel_starts = malloc(((size_t)window->pixels + 1) * sizeof *query->pixel_starts);
     query->tiles = calloc((size_t)query->tile_count, sizeof(struct vti_tile *));
     query->columns =
-        calloc((size_t)query->tile_count * VTI_TILE_COLUMNS, sizeof *query->columns);
+        malloc((size_t)query->tile_count * VTI_TILE_COLUMNS * sizeof *query->columns);
     if (!query->pixel_starts || !query->tiles || !query->columns)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < window->pixels; i++)
         query->pixel_starts[i] = window->from_ns + (int64_t)(query->pixel_ns * i);
     query->pixel_starts[window->pixels] = window->to_ns;
+    map_columns(query);
     return 0;
 }
 
@@ -315,10 +402,13 @@ int vt_window_query(vt_recording *recording, int64_t from_ns, int64_t to_ns, uin
     int result;
 
     memset(window, 0, sizeof *window);
-    window->from_ns = from_ns < -NS_MOST ? -NS_MOST : from_ns;
+    /* No event lies further out than this. */
+    window->from_ns = from_ns < -NS_MOST ? -NS_MOST : from_ns < NS_MOST ? from_ns : NS_MOST;
     window->to_ns = to_ns > NS_MOST ? NS_MOST : to_ns;
+    if (window->to_ns <= window->from_ns)
+        window->to_ns = window->from_ns + 1;
     window->pixels = pixels;
-    if (window->from_ns >= window->to_ns || pixels == 0 || pixels > PIXELS_MOST)
+    if (from_ns >= to_ns || pixels == 0 || pixels > PIXELS_MOST)
         return vti_read_result(vti_fail(VTI_E_USAGE,
                                         "%s: no window from %lld to %lld ns on %u pixels",
                                         recording->path, (long long)from_ns, (long long)to_ns,

@@ -97,7 +97,8 @@ static void fuzz_events(const struct vti_block_header *header, const uint8_t *pa
     uint64_t begin;
     uint64_t previous = 0;
     uint32_t site;
-    bool is_ordered = true;
+    /* Skipped events may add up to a step that the encoder has to shorten. */
+    bool is_exact = header->last - header->first < (uint64_t)1 << 62;
 
     vti_summary_parse(header, payload, &summary);
     if (vti_decoder_init(&decoder, header, payload))
@@ -105,7 +106,7 @@ static void fuzz_events(const struct vti_block_header *header, const uint8_t *pa
     require(vti_encoder_create(&encoder, header->owner) == 0);
     while (vti_decoder_stack_next(&decoder, &site, &begin)) {
         require(begin <= header->first);
-        is_ordered = is_ordered && begin >= previous;
+        is_exact = is_exact && begin >= previous;
         previous = begin;
         vti_encoder_open(encoder, begin, site);
     }
@@ -114,7 +115,7 @@ static void fuzz_events(const struct vti_block_header *header, const uint8_t *pa
         ticks = event.ticks;
         vti_encoder_add(encoder, &event);
     }
-    if (vti_encoder_cut(encoder, &out, &again, &summary) == 1 && is_ordered &&
+    if (vti_encoder_cut(encoder, &out, &again, &summary) == 1 && is_exact &&
         vti_encoder_take_dropped(encoder) == 0)
         compare(header, payload, &again, out.data + VTI_BLOCK_HEADER_BYTES);
     vti_buf_fini(&out);

@@ -54,6 +54,8 @@ static int make_blocks(void **state)
         block->summary.busy = below(100);
         block->summary.begins = below(50);
         block->summary.deepest = below(20);
+        block->summary.open = below(3);
+        block->summary.open = below(2);
         block->summary.lane_count = below(LANES + 1);
         for (uint32_t k = 0; k < block->summary.lane_count; k++)
             if (below(4)) {
@@ -112,6 +114,8 @@ static void assert_node(const struct vti_index *index, uint32_t level, uint64_t 
         const struct vti_summary *summary = &blocks[i].summary;
 
         busy += summary->busy;
+        if (i > from && summary->open)
+            busy += blocks[i].header.first - blocks[i - 1].header.last;
         begins += summary->begins;
         if (summary->lane_count > lanes)
             lanes = summary->lane_count;
@@ -273,8 +277,11 @@ static void cut_far_back(void **state)
         if (left > VTI_INDEX_FANOUT && left % VTI_INDEX_FANOUT) {
             uint64_t busy = 0;
 
-            for (size_t i = last * VTI_INDEX_FANOUT; i < left; i++)
+            for (size_t i = last * VTI_INDEX_FANOUT; i < left; i++) {
                 busy += blocks[i].summary.busy;
+                if (i > last * VTI_INDEX_FANOUT && blocks[i].summary.open)
+                    busy += blocks[i].header.first - blocks[i - 1].header.last;
+            }
             vti_index_node_at(&index, 1, last, &node);
             assert_int_equal(node.busy, busy);
             assert_int_equal(node.last, blocks[left - 1].header.last);

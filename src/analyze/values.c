@@ -1,5 +1,5 @@
 /* values.c - values, attributes, errors and moments of a recording as JSON. */
-#include "export/values.h"
+#include "analyze/values.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -75,6 +75,27 @@ const char *vti_site_kind_text(enum vt_site_type type)
     };
 
     return texts[type];
+}
+
+void vti_recording_extent(const vt_recording *recording, int64_t *begin_ns, int64_t *end_ns)
+{
+    struct vt_process_info process;
+    struct vt_track_info track;
+
+    *begin_ns = INT64_MAX;
+    *end_ns = INT64_MIN;
+    for (uint32_t i = 0; vt_recording_process(recording, i, &process); i++) {
+        *begin_ns = process.start_ns < *begin_ns ? process.start_ns : *begin_ns;
+        *end_ns = process.end_ns > *end_ns ? process.end_ns : *end_ns;
+    }
+    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++) {
+        if (!track.event_count)
+            continue;
+        *begin_ns = track.start_ns < *begin_ns ? track.start_ns : *begin_ns;
+        *end_ns = track.end_ns > *end_ns ? track.end_ns : *end_ns;
+    }
+    if (*begin_ns > *end_ns)
+        *begin_ns = *end_ns = 0;
 }
 
 const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns)

@@ -1,6 +1,6 @@
 /* values.h - values, attributes, errors and moments of a recording as JSON. */
-#ifndef VENTURI_EXPORT_VALUES_H
-#define VENTURI_EXPORT_VALUES_H
+#ifndef VENTURI_ANALYZE_VALUES_H
+#define VENTURI_ANALYZE_VALUES_H
 
 #include "base/json.h"
 #include "venturi/read.h"
@@ -18,6 +18,9 @@ void vti_json_id(struct vti_json *json, uint32_t id); /* null for VT_NONE */
 
 const char *vti_end_text(unsigned how);                     /* "exit", "signal", "exec", "unknown" */
 const char *vti_site_kind_text(enum vt_site_type type); /* "span", "counter", … */
+
+/* From the first to the last that is known to have happened. */
+void vti_recording_extent(const vt_recording *recording, int64_t *begin_ns, int64_t *end_ns);
 
 /* "2026-11-15T20:15:03.123456789Z". */
 #define VTI_MOMENT_BYTES 40

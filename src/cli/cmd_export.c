@@ -1,0 +1,214 @@
+/* cmd_export.c - venturi export: a recording in a format that other tools read. */
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/cmd.h"
+#include "cli/reading.h"
+#include "cli/render.h"
+#include "cli/stop.h"
+#include "export/export.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VTI_EXPORTER(name) "|" #name
+static const char formats[] =
+#include "export/exporters.def"
+    ;
+#undef VTI_EXPORTER
+
+enum { OPT_FORMAT, OPT_OUTPUT, OPT_FORCE, OPT_FROM, OPT_TO, OPT_LIST };
+
+static const struct vti_option options[] = {
+    [OPT_FORMAT] = {'f', "format", formats + 1, "what to write (default: by the ending of OUT)"},
+    [OPT_OUTPUT] = {'o', "output", "OUT", "where to (default: standard output)"},
+    [OPT_FORCE] = {0, "force", NULL, "replace OUT if it exists"},
+    [OPT_FROM] = {0, "from", "TIME", "only what reaches into the time from here: 1.5s, 10%, -2s"},
+    [OPT_TO] = {0, "to", "TIME", "to here"},
+    [OPT_LIST] = {0, "list", NULL, "list the formats"},
+    {0},
+};
+
+extern const struct vti_command vti_cmd_export;
+
+struct request {
+    const char *file, *format, *output, *from, *to;
+    bool force, wants_list;
+    const struct vti_exporter *exporter;
+};
+
+static int take_arguments(struct request *request, int argc, char **argv)
+{
+    struct vti_args args;
+    const char *value;
+    int option;
+
+    vti_args_init(&args, &vti_cmd_export, argc, argv);
+    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
+        switch (option) {
+        case OPT_FORMAT:
+            request->format = value;
+            break;
+        case OPT_OUTPUT:
+            request->output = value;
+            break;
+        case OPT_FORCE:
+            request->force = true;
+            break;
+        case OPT_FROM:
+            request->from = value;
+            break;
+        case OPT_TO:
+            request->to = value;
+            break;
+        case OPT_LIST:
+            request->wants_list = true;
+            break;
+        case VTI_OPT_OPERAND:
+            if (request->file)
+                return vti_cmd_fail("export", "one FILE, what is '%s'?", value);
+            request->file = value;
+            break;
+        default:
+            return VTI_EXIT_BAD;
+        }
+    }
+    return 0;
+}
+
+/* By name, or by the ending of the output's name. */
+static const struct vti_exporter *find_exporter(const struct request *request)
+{
+    const char *ending = request->output ? strrchr(request->output, '.') : NULL;
+
+    if (request->format)
+        return vti_exporter_find(request->format);
+    for (int i = 0; ending && vti_exporters[i]; i++)
+        if (!strcmp(vti_exporters[i]->extension, ending + 1))
+            return vti_exporters[i];
+    return NULL;
+}
+
+static int check_request(struct request *request)
+{
+    if (!request->file)
+        return vti_cmd_fail("export", "which FILE? A recording (.vt)");
+    request->exporter = find_exporter(request);
+    if (!request->exporter)
+        return vti_cmd_fail("export", "which format? -f %s", formats + 1);
+    if (!request->output)
+        request->output = "-";
+    if (request->exporter->is_binary && !strcmp(request->output, "-") && isatty(STDOUT_FILENO))
+        return vti_cmd_fail("export", "%s is binary, not for a terminal: use -o FILE",
+                            request->exporter->name);
+    return 0;
+}
+
+static int print_list(void)
+{
+    static const struct vti_column columns[] = {
+        {"Format", VTI_LEFT}, {"Ending", VTI_LEFT}, {"What", VTI_LEFT}};
+    struct vti_table *table;
+    int code = vti_table_create(&table, columns, 3);
+
+    for (int i = 0; !code && vti_exporters[i]; i++) {
+        vti_table_text(table, vti_exporters[i]->name);
+        vti_table_printf(table, ".%s", vti_exporters[i]->extension);
+        vti_table_text(table, vti_exporters[i]->summary);
+    }
+    if (!code) {
+        code = vti_table_print(table, stdout);
+        vti_table_free(table);
+    }
+    return code ? vti_cmd_error("export", code) : VTI_EXIT_OK;
+}
+
+static int write_output(void *arg, const void *bytes, size_t count)
+{
+    if (vti_stop_asked())
+        return vti_fail(VTI_E_TIMEOUT, "interrupted, nothing written");
+    return vti_output_write(arg, bytes, count);
+}
+
+/* Whole lines, in which nothing may steer the terminal. */
+static int write_terminal(void *arg, const void *bytes, size_t count)
+{
+    const char *at = bytes;
+    struct vti_buf safe = {0};
+    int code;
+
+    while (count) {
+        const char *newline = memchr(at, '\n', count);
+        size_t len = newline ? (size_t)(newline - at) : count;
+
+        vti_text_safe(&safe, at, len);
+        if (newline)
+            vti_buf_add_u8(&safe, '\n');
+        at += len + (newline != NULL);
+        count -= len + (newline != NULL);
+    }
+    code = safe.failed ? vti_fail(VTI_E_NOMEM, "out of memory")
+                       : write_output(arg, safe.data, safe.len);
+    vti_buf_fini(&safe);
+    return code;
+}
+
+static int export(const struct request *request, vt_recording *recording)
+{
+    struct vti_export_options what = {0};
+    struct vti_output *output = NULL;
+    struct vti_sink sink;
+    bool is_terminal = !strcmp(request->output, "-") && isatty(STDOUT_FILENO);
+    int code =
+        vti_reading_range("export", recording, request->from, request->to, &what.range);
+
+    if (code)
+        return code;
+    code = vti_output_open(&output, request->output, request->force, false);
+    if (code)
+        return vti_cmd_error("export", code);
+    vti_stop_watch(NULL);
+    sink = (struct vti_sink){is_terminal ? write_terminal : write_output, output};
+    code = request->exporter->run(recording, &what, &sink);
+    if (!code)
+        code = vti_output_commit(output);
+    else
+        vti_output_abandon(output);
+    if (!code) {
+        vti_reading_warn("export", recording);
+        return VTI_EXIT_OK;
+    }
+    vti_cmd_error("export", code);
+    return VTI_EXIT_BAD;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request = {0};
+    vt_recording *recording;
+    int code = take_arguments(&request, argc, argv);
+
+    if (code)
+        return code;
+    if (request.wants_list)
+        return print_list();
+    code = check_request(&request);
+    if (!code)
+        code = vti_reading_open("export", request.file, &recording);
+    if (code)
+        return code;
+    code = export(&request, recording);
+    vt_recording_close(recording);
+    vti_stop_end();
+    return code;
+}
+
+const struct vti_command vti_cmd_export = {
+    .name = "export",
+    .summary = "a recording in a format that other tools read",
+    .usage = "[options] -f FORMAT FILE [-o OUT]",
+    .about = "Writes the recording FILE for another tool. OUT appears when it is whole;\n"
+             "without it, text goes to standard output.",
+    .options = options,
+    .run = run,
+};

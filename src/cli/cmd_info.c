@@ -1,0 +1,409 @@
+/*
+ * cmd_info.c - venturi info: what is in a recording, and what is wrong with it. The JSON form is in
+ * info_json.c.
+ */
+#include "analyze/check.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "cli/cmd.h"
+#include "cli/info.h"
+#include "cli/reading.h"
+#include "cli/render.h"
+#include "model/fact_blocks.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MOST 20 /* of each table; --json has all */
+
+enum { OPT_JSON };
+
+static const struct vti_option options[] = {
+    [OPT_JSON] = {0, "json", NULL, "write JSON, with everything there is"},
+    {0},
+};
+
+extern const struct vti_command vti_cmd_info;
+
+/* "label      value", made harmless. */
+static void print_line(const char *label, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void print_line(const char *label, const char *format, ...)
+{
+    struct vti_buf safe = {0};
+    char *text = NULL;
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vasprintf(&text, format, args);
+    va_end(args);
+    if (len >= 0)
+        vti_text_safe(&safe, text, (size_t)len);
+    printf("%-10s  %.*s\n", label, (int)safe.len, safe.data ? (const char *)safe.data : "");
+    vti_buf_fini(&safe);
+    if (len >= 0)
+        free(text);
+}
+
+/* ---- the recording --------------------------------------------------------------------------- */
+
+static const char *state_text(const struct vt_recording_info *info)
+{
+    return info->is_closed ? "closed" : "not closed: still growing, or its writer was stopped";
+}
+
+static void print_hosts(const struct vti_info *all)
+{
+    struct vt_host_info host;
+
+    for (uint32_t i = 0; vt_recording_host(all->recording, i, &host); i++) {
+        char offset[VTI_NUMBER_BYTES];
+        char error[VTI_NUMBER_BYTES];
+
+        print_line(i ? "" : "host", "%s: %s, %u x %s", host.name, host.os, host.cpu_count, host.cpu);
+        if (host.offset_ns || host.error_ns)
+            print_line("", "clock moved by %s, give or take %s",
+                       vti_text_duration(offset, (double)host.offset_ns),
+                       vti_text_duration(error, (double)host.error_ns));
+    }
+}
+
+/* One line if all processes have the same costs. */
+static void print_cost(const struct vti_info *all)
+{
+    struct vt_process_info process;
+    double pair_ns = 0;
+    double inner_ns = 0;
+    bool is_known = false;
+
+    for (uint32_t i = 0; vt_recording_process(all->recording, i, &process); i++) {
+        is_known |= process.pair_ns > 0;
+        pair_ns = process.pair_ns > pair_ns ? process.pair_ns : pair_ns;
+        inner_ns = process.inner_ns > inner_ns ? process.inner_ns : inner_ns;
+    }
+    if (is_known)
+        print_line("own cost", "%.1f ns for a span, of which it shows %.1f ns itself", pair_ns,
+                   inner_ns);
+    else
+        print_line("own cost", "not calibrated");
+}
+
+static void print_clock(const struct vt_recording_info *info)
+{
+    char rate[VTI_RATE_BYTES];
+
+    if (!strcmp(info->clock, "monotonic"))
+        print_line("clock", "monotonic, nanoseconds");
+    else if (*info->clock)
+        print_line("clock", "%s, %s", info->clock, vti_text_rate(rate, info->ticks_per_ns));
+    else
+        print_line("clock", "unknown");
+}
+
+static void print_recording(const struct vti_info *all)
+{
+    const struct vt_recording_info *info = &all->info;
+    char when[VTI_WHEN_BYTES];
+    char number[VTI_NUMBER_BYTES];
+
+    print_line("file", "%s", info->path);
+    print_line("recorded", "%s, %s", vti_text_when(when, info->start_realtime_ns),
+               vti_text_duration(number, (double)info->duration_ns));
+    print_line("state", "%s", state_text(info));
+    if (*info->command)
+        print_line("command", "%s", info->command);
+    if (*info->directory)
+        print_line("directory", "%s", info->directory);
+    if (all->merged > 1)
+        print_line("merged", "from %lu recordings", all->merged);
+    print_hosts(all);
+    print_clock(info);
+    print_line("size", "%s, %.2f bytes an event", vti_text_bytes(number, info->file_bytes),
+               info->event_count ? (double)info->file_bytes / (double)info->event_count : 0.0);
+    print_line("contents", "%llu events, %llu spans, %u sites",
+               (unsigned long long)info->event_count, (unsigned long long)info->span_count,
+               info->site_count);
+    print_cost(all);
+    if (*info->writer_version)
+        print_line("writer", "venturi %s, %s", info->writer_version,
+                   *info->policy ? info->policy : "policy unknown");
+    if (info->unknown_blocks)
+        print_line("unknown", "%llu blocks of kinds that this version does not know",
+                   (unsigned long long)info->unknown_blocks);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static int print_table(const char *title, struct vti_table *table, size_t rows)
+{
+    int code;
+
+    printf("\n%s\n", title);
+    code = vti_table_print(table, stdout);
+    if (rows > ROWS_MOST)
+        printf("... and %zu more, see --json\n", rows - ROWS_MOST);
+    vti_table_free(table);
+    return code;
+}
+
+static const char *ended_text(char to[32], const struct vt_process_info *process)
+{
+    const char *name = process->how == VT_END_SIGNAL ? sigabbrev_np((int)process->status) : NULL;
+
+    if (name)
+        snprintf(to, 32, "SIG%s", name);
+    else if (process->how == VT_END_SIGNAL)
+        snprintf(to, 32, "signal %u", process->status);
+    else if (process->how == VT_END_EXIT)
+        snprintf(to, 32, "exit %u", process->status);
+    else
+        snprintf(to, 32, "%s", process->how == VT_END_EXEC ? "exec" : "unknown");
+    return to;
+}
+
+static int print_processes(const struct vti_info *all)
+{
+    static const struct vti_column columns[] = {
+        {"Pid", VTI_RIGHT},   {"Start", VTI_RIGHT},  {"Lasted", VTI_RIGHT}, {"Ended", VTI_LEFT},
+        {"Threads", VTI_RIGHT}, {"Events", VTI_RIGHT}, {"Name", VTI_LEFT},
+    };
+    struct vt_process_info process;
+    struct vti_table *table;
+    int code;
+
+    if (!all->info.process_count)
+        return 0;
+    code = vti_table_create(&table, columns, 7);
+    for (uint32_t i = 0; !code && i < ROWS_MOST && vt_recording_process(all->recording, i, &process);
+         i++) {
+        char ended[32];
+
+        vti_table_printf(table, "%u", process.pid);
+        vti_table_duration(table, (double)process.start_ns);
+        vti_table_duration(table, (double)(process.end_ns - process.start_ns));
+        vti_table_text(table, ended_text(ended, &process));
+        vti_table_count(table, all->processes[i].threads);
+        vti_table_count(table, all->processes[i].events);
+        vti_table_text(table, process.name);
+    }
+    return code ? code : print_table("Processes", table, all->info.process_count);
+}
+
+static int print_threads(const struct vti_info *all)
+{
+    static const struct vti_column columns[] = {
+        {"Tid", VTI_RIGHT},   {"Pid", VTI_RIGHT},     {"Start", VTI_RIGHT}, {"Lasted", VTI_RIGHT},
+        {"Events", VTI_RIGHT}, {"Spans", VTI_RIGHT}, {"Deepest", VTI_RIGHT}, {"Name", VTI_LEFT},
+    };
+    struct vt_process_info process;
+    struct vt_track_info track;
+    struct vti_table *table;
+    int code;
+
+    if (!all->info.track_count)
+        return 0;
+    code = vti_table_create(&table, columns, 8);
+    for (uint32_t i = 0; !code && i < ROWS_MOST && vt_recording_track(all->recording, i, &track);
+         i++) {
+        vt_recording_process_by_id(all->recording, track.process, &process);
+        vti_table_printf(table, "%u", track.tid);
+        vti_table_printf(table, "%u", process.pid);
+        vti_table_duration(table, (double)track.start_ns);
+        vti_table_duration(table, (double)(track.end_ns - track.start_ns));
+        vti_table_count(table, track.event_count);
+        vti_table_count(table, track.span_count);
+        vti_table_count(table, track.deepest);
+        vti_table_text(table, track.name);
+    }
+    return code ? code : print_table("Threads", table, all->info.track_count);
+}
+
+static void add_owner(struct vti_table *table, const struct vti_info *all,
+                      const struct vti_loss_stats *loss)
+{
+    struct vt_process_info process;
+    struct vt_track_info track;
+
+    if (loss->track != VT_NONE) {
+        vt_recording_track_by_id(all->recording, loss->track, &track);
+        vti_table_printf(table, "thread %u %s", track.tid, track.name);
+    } else if (loss->process != VT_NONE) {
+        vt_recording_process_by_id(all->recording, loss->process, &process);
+        vti_table_printf(table, "process %u %s", process.pid, process.name);
+    } else {
+        vti_table_text(table, "all");
+    }
+}
+
+static int print_losses(const struct vti_info *all)
+{
+    static const struct vti_column columns[] = {
+        {"Events", VTI_RIGHT}, {"Gaps", VTI_RIGHT}, {"From", VTI_RIGHT},
+        {"To", VTI_RIGHT},     {"Why", VTI_LEFT},   {"Where", VTI_LEFT},
+    };
+    struct vti_table *table;
+    int code;
+
+    print_line("lost", "%llu events", (unsigned long long)all->losses.lost_events);
+    if (all->losses.sliced_events)
+        print_line("sliced", "%llu events before and after were cut away on purpose",
+                   (unsigned long long)all->losses.sliced_events);
+    if (!all->losses.count)
+        return 0;
+    code = vti_table_create(&table, columns, 6);
+    for (size_t i = 0; !code && i < ROWS_MOST && i < all->losses.count; i++) {
+        const struct vti_loss_stats *loss = &all->losses.items[i];
+
+        vti_table_printf(table, "%llu%s", (unsigned long long)loss->events,
+                         loss->is_lower_bound ? "+" : "");
+        vti_table_count(table, loss->gaps);
+        vti_table_duration(table, (double)loss->begin_ns);
+        vti_table_duration(table, (double)loss->end_ns);
+        vti_table_text(table, loss->reason);
+        add_owner(table, all, loss);
+    }
+    return code ? code : print_table("Missing events", table, all->losses.count);
+}
+
+static int print_damage(const struct vti_info *all)
+{
+    static const struct vti_column columns[] = {
+        {"From byte", VTI_RIGHT}, {"To byte", VTI_RIGHT}, {"What", VTI_LEFT}};
+    struct vt_damage_info damage;
+    struct vti_table *table;
+    int code;
+
+    if (!all->info.damage_count)
+        return 0;
+    code = vti_table_create(&table, columns, 3);
+    for (uint32_t i = 0; !code && i < ROWS_MOST && vt_recording_damage(all->recording, i, &damage);
+         i++) {
+        vti_table_count(table, damage.begin_offset);
+        vti_table_count(table, damage.end_offset);
+        vti_table_text(table, damage.what);
+    }
+    return code ? code : print_table("Damage", table, all->info.damage_count);
+}
+
+static int print_info(const struct vti_info *all)
+{
+    int code;
+
+    print_recording(all);
+    code = print_losses(all);
+    if (!code)
+        code = print_damage(all);
+    if (!code)
+        code = print_processes(all);
+    if (!code)
+        code = print_threads(all);
+    return code;
+}
+
+/* ---- gathering ------------------------------------------------------------------------------- */
+
+/* Threads and events of each process. */
+static int count_processes(struct vti_info *all)
+{
+    struct vt_process_info process;
+    struct vt_track_info track;
+    struct vti_map *map;
+    int is_new;
+    int code = vti_map_create(&map);
+
+    all->processes = calloc((size_t)all->info.process_count + 1, sizeof *all->processes);
+    if (!code && !all->processes)
+        code = vti_fail(VTI_E_NOMEM, "out of memory");
+    for (uint32_t i = 0; !code && vt_recording_process(all->recording, i, &process); i++)
+        if (vti_map_add(map, &process.id, sizeof process.id, &is_new) < 0)
+            code = vti_fail(VTI_E_NOMEM, "out of memory");
+    for (uint32_t i = 0; !code && vt_recording_track(all->recording, i, &track); i++) {
+        int64_t at = vti_map_find(map, &track.process, sizeof track.process);
+
+        if (at < 0)
+            continue;
+        all->processes[at].threads++;
+        all->processes[at].events += track.event_count;
+    }
+    vti_map_free(map);
+    return code;
+}
+
+static unsigned long merged_from(const vt_recording *recording)
+{
+    struct vti_bytes value;
+    char text[16];
+
+    if (!vti_recording_meta(recording, "merged", &value) || value.len >= sizeof text)
+        return 0;
+    memcpy(text, value.data, value.len);
+    text[value.len] = 0;
+    return strtoul(text, NULL, 10);
+}
+
+static int show(vt_recording *recording, bool is_json)
+{
+    struct vti_info all = {.recording = recording};
+    int code = vti_recording_check(recording);
+
+    if (!code)
+        code = vti_losses_query(recording, &all.losses);
+    vt_recording_info(recording, &all.info);
+    all.merged = merged_from(recording);
+    if (!code)
+        code = count_processes(&all);
+    if (!code)
+        code = is_json ? vti_info_json(&all) : print_info(&all);
+    vti_losses_free(&all.losses);
+    free(all.processes);
+    if (code)
+        return vti_cmd_error("info", code);
+    vti_reading_warn("info", recording);
+    return VTI_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    vt_recording *recording;
+    struct vti_args args;
+    const char *file = NULL;
+    bool is_json = false;
+    const char *value;
+    int option;
+    int code;
+
+    vti_args_init(&args, &vti_cmd_info, argc, argv);
+    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
+        if (option == VTI_OPT_BAD)
+            return VTI_EXIT_BAD;
+        if (option == OPT_JSON)
+            is_json = true;
+        else if (file)
+            return vti_cmd_fail("info", "one FILE, what is '%s'?", value);
+        else
+            file = value;
+    }
+    if (!file)
+        return vti_cmd_fail("info", "which FILE? A recording (.vt)");
+    code = vti_reading_open("info", file, &recording);
+    if (code)
+        return code;
+    code = show(recording, is_json);
+    vt_recording_close(recording);
+    return code;
+}
+
+const struct vti_command vti_cmd_info = {
+    .name = "info",
+    .summary = "what is in a recording: processes, threads, sizes, losses, damage",
+    .usage = "[--json] FILE",
+    .about = "Shows what the recording FILE holds, where it comes from and what is missing\n"
+             "from it. All checksums are looked at.",
+    .options = options,
+    .run = run,
+};

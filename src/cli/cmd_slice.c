@@ -1,0 +1,134 @@
+/* cmd_slice.c - venturi slice: a stretch of time of a recording becomes a recording of its own. */
+#include "base/error.h"
+#include "cli/cmd.h"
+#include "cli/reading.h"
+#include "cli/render.h"
+#include "cli/stop.h"
+#include "export/slice.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { OPT_FROM, OPT_TO, OPT_OUTPUT, OPT_FORCE };
+
+static const struct vti_option options[] = {
+    [OPT_FROM] = {0, "from", "TIME", "where it begins: 1.5s, 300ms, 10%, or -2s from the end"},
+    [OPT_TO] = {0, "to", "TIME", "where it ends, likewise"},
+    [OPT_OUTPUT] = {'o', "output", "OUT", "the recording to write"},
+    [OPT_FORCE] = {'f', "force", NULL, "replace OUT if it exists"},
+    {0},
+};
+
+extern const struct vti_command vti_cmd_slice;
+
+struct request {
+    const char *file, *output, *from, *to;
+    bool force;
+};
+
+static int take_arguments(struct request *request, int argc, char **argv)
+{
+    struct vti_args args;
+    const char *value;
+    int option;
+
+    vti_args_init(&args, &vti_cmd_slice, argc, argv);
+    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
+        switch (option) {
+        case OPT_FROM:
+            request->from = value;
+            break;
+        case OPT_TO:
+            request->to = value;
+            break;
+        case OPT_OUTPUT:
+            request->output = value;
+            break;
+        case OPT_FORCE:
+            request->force = true;
+            break;
+        case VTI_OPT_OPERAND:
+            if (request->file)
+                return vti_cmd_fail("slice", "one FILE, what is '%s'?", value);
+            request->file = value;
+            break;
+        default:
+            return VTI_EXIT_BAD;
+        }
+    }
+    if (!request->file)
+        return vti_cmd_fail("slice", "which FILE? A recording (.vt)");
+    if (!request->from && !request->to)
+        return vti_cmd_fail("slice", "which part? --from TIME, --to TIME, or both");
+    if (!request->output)
+        return vti_cmd_fail("slice", "where to? -o OUT");
+    return 0;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+
+    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static int slice(const struct request *request, vt_recording *recording)
+{
+    struct vti_slice what = {.recording = recording,
+                             .output = request->output,
+                             .force = request->force,
+                             .is_stopped = vti_stop_asked};
+    struct vti_slice_report report;
+    struct vt_filter range;
+    char bytes[VTI_NUMBER_BYTES];
+    char events[VTI_NUMBER_BYTES];
+    char cut[VTI_NUMBER_BYTES];
+    int code = vti_reading_range("slice", recording, request->from, request->to, &range);
+
+    if (code)
+        return code;
+    what.from_ns = range.from_ns;
+    what.to_ns = range.to_ns;
+    vti_stop_watch(NULL);
+    code = vti_slice(&what, &report);
+    if (code)
+        return vti_cmd_error("slice", code);
+    vti_reading_warn("slice", recording);
+    fprintf(stderr, "venturi: %s  %s, %s events kept, %s cut away\n", request->output,
+            vti_text_bytes(bytes, report.file.bytes), vti_text_count(events, report.file.events),
+            vti_text_count(cut, report.cut_events));
+    return VTI_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request = {0};
+    vt_recording *recording;
+    int code = take_arguments(&request, argc, argv);
+
+    if (code)
+        return code;
+    if (is_same_file(request.file, request.output))
+        return vti_cmd_fail("slice", "%s: is the input, so it cannot be the output too",
+                            request.output);
+    code = vti_reading_open("slice", request.file, &recording);
+    if (code)
+        return code;
+    code = slice(&request, recording);
+    vt_recording_close(recording);
+    vti_stop_end();
+    return code;
+}
+
+const struct vti_command vti_cmd_slice = {
+    .name = "slice",
+    .summary = "a stretch of time of a recording, as a recording",
+    .usage = "FILE [--from TIME] [--to TIME] -o OUT",
+    .about = "Writes what happened in a stretch of time to a recording of its own. Spans that\n"
+             "were open when it begins keep their true begin. Times stay what they were in\n"
+             "FILE.",
+    .options = options,
+    .run = run,
+};

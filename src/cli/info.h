@@ -1,0 +1,20 @@
+/* info.h - what `venturi info` has gathered; between its two ways of showing it. */
+#ifndef VENTURI_CLI_INFO_H
+#define VENTURI_CLI_INFO_H
+
+#include "analyze/overview.h"
+
+struct vti_info {
+    vt_recording *recording; /* borrowed */
+    struct vt_recording_info info;
+    struct vti_losses losses;
+    struct vti_info_process {
+        uint64_t threads, events;
+    } *processes;         /* owned; in the recording's order */
+    unsigned long merged; /* number of recordings it was made of, 0 or 1: none */
+};
+
+/* Everything as one JSON object on standard output. 0 or a negative code. */
+int vti_info_json(const struct vti_info *all);
+
+#endif

@@ -1,0 +1,138 @@
+/* reading.c - what the commands that read recordings have in common. */
+#include "cli/reading.h"
+
+#include "analyze/values.h"
+#include "cli/cmd.h"
+#include "cli/quantity.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int vti_reading_open(const char *command, const char *path, vt_recording **recording)
+{
+    struct vt_recording_info info;
+    struct vt_damage_info damage;
+    int code = vt_recording_open(recording, path);
+
+    if (code)
+        return vti_cmd_error(command, code);
+    vt_recording_info(*recording, &info);
+    if (info.event_count || info.process_count || !vt_recording_damage(*recording, 0, &damage))
+        return 0;
+    vti_cmd_fail(command, "%s: nothing in it can be read: bytes %llu to %llu: %s", path,
+                 (unsigned long long)damage.begin_offset, (unsigned long long)damage.end_offset,
+                 damage.what);
+    vt_recording_close(*recording);
+    *recording = NULL;
+    return VTI_EXIT_BAD;
+}
+
+void vti_reading_warn(const char *command, const vt_recording *recording)
+{
+    struct vt_recording_info info;
+    struct vt_damage_info damage;
+
+    vt_recording_info(recording, &info);
+    if (!vt_recording_damage(recording, 0, &damage))
+        return;
+    if (info.damage_count == 1)
+        vti_cmd_warn(command, "%s: bytes %llu to %llu are damaged: %s; this is about the rest",
+                     info.path, (unsigned long long)damage.begin_offset,
+                     (unsigned long long)damage.end_offset, damage.what);
+    else
+        vti_cmd_warn(command,
+                     "%s: %u ranges are damaged, the first is bytes %llu to %llu: %s; this is about the rest",
+                     info.path, info.damage_count, (unsigned long long)damage.begin_offset,
+                     (unsigned long long)damage.end_offset, damage.what);
+}
+
+static bool parse_share(const char *text, double *share)
+{
+    char *end;
+
+    errno = 0;
+    *share = strtod(text, &end) / 100;
+    return !errno && end != text && !strcmp(end, "%") && isfinite(*share) && *share <= 1 &&
+           *share >= 0;
+}
+
+bool vti_parse_moment(const char *text, int64_t begin_ns, int64_t end_ns, int64_t *ns)
+{
+    bool is_from_end = text[0] == '-';
+    const char *amount = text + is_from_end;
+    size_t len = strlen(amount);
+    double share;
+    int64_t away;
+
+    if (len && amount[len - 1] == '%') {
+        if (!parse_share(amount, &share))
+            return false;
+        away = (int64_t)((double)(end_ns - begin_ns) * share);
+        *ns = is_from_end ? end_ns - away : begin_ns + away;
+        return true;
+    }
+    if (!vti_parse_duration(amount, &away))
+        return false;
+    if (!is_from_end)
+        *ns = away;
+    else if (__builtin_sub_overflow(end_ns, away, ns))
+        return false;
+    return true;
+}
+
+static int parse_end(const char *command, const char *option, const char *text, int64_t begin_ns,
+                     int64_t end_ns, int64_t *ns)
+{
+    if (!text || vti_parse_moment(text, begin_ns, end_ns, ns))
+        return 0;
+    return vti_cmd_fail(command, "--%s: '%s' is no time: 1.5s, 300ms, 10%%, or -2s from the end",
+                        option, text);
+}
+
+int vti_reading_range(const char *command, const vt_recording *recording, const char *from,
+                      const char *to, struct vt_filter *range)
+{
+    struct vt_recording_info info;
+    int64_t begin_ns;
+    int64_t end_ns;
+    int code;
+
+    vt_recording_info(recording, &info);
+    vti_recording_extent(recording, &begin_ns, &end_ns);
+    *range = (struct vt_filter){INT64_MIN, INT64_MAX, VT_NONE};
+    code = parse_end(command, "from", from, begin_ns, end_ns, &range->from_ns);
+    if (!code)
+        code = parse_end(command, "to", to, begin_ns, end_ns, &range->to_ns);
+    if (code)
+        return code;
+    if (range->from_ns >= range->to_ns)
+        return vti_cmd_fail(command, "%s: the range ends before it begins: --from %s --to %s",
+                            info.path, from ? from : "start", to ? to : "end");
+    if (range->from_ns > end_ns || range->to_ns <= begin_ns)
+        return vti_cmd_fail(command, "%s: lasts from %.9f to %.9f s, the range is outside",
+                            info.path, (double)begin_ns / 1e9, (double)end_ns / 1e9);
+    return 0;
+}
+
+const char *vti_text_when(char to[VTI_WHEN_BYTES], int64_t realtime_ns)
+{
+    time_t seconds = (time_t)(realtime_ns / 1000000000);
+    struct tm when;
+
+    if (!localtime_r(&seconds, &when) || !strftime(to, VTI_WHEN_BYTES, "%Y-%m-%d %H:%M:%S", &when))
+        to[0] = 0;
+    return to;
+}
+
+const char *vti_text_rate(char to[VTI_RATE_BYTES], double ticks_per_ns)
+{
+    if (ticks_per_ns >= 1)
+        snprintf(to, VTI_RATE_BYTES, "%.2f GHz", ticks_per_ns);
+    else
+        snprintf(to, VTI_RATE_BYTES, "%.2f MHz", ticks_per_ns * 1000);
+    return to;
+}

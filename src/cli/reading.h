@@ -1,0 +1,31 @@
+/* reading.h - what the commands that read recordings have in common. */
+#ifndef VENTURI_CLI_READING_H
+#define VENTURI_CLI_READING_H
+
+#include "venturi/read.h"
+
+/* Opens a recording in which there is something: 0, or an exit code after one line on stderr. */
+int vti_reading_open(const char *command, const char *path, vt_recording **recording);
+
+/* After all was read: a line on stderr for what was damaged, if anything was. */
+void vti_reading_warn(const char *command, const vt_recording *recording);
+
+/*
+ * A moment of a recording that lasts from begin_ns to end_ns: "1.5s" and "300ms" count from its start,
+ * "-2s" from its end, "10%" and "-10%" are shares of its length.
+ */
+bool vti_parse_moment(const char *text, int64_t begin_ns, int64_t end_ns, int64_t *ns);
+
+/* Both ends of a range, NULL for the recording's own: 0, or an exit code after one line on stderr. */
+int vti_reading_range(const char *command, const vt_recording *recording, const char *from,
+                      const char *to, struct vt_filter *range);
+
+/* "2026-11-15 20:15:03", local time. */
+#define VTI_WHEN_BYTES 40
+const char *vti_text_when(char to[VTI_WHEN_BYTES], int64_t realtime_ns);
+
+/* "2.50 GHz" from ticks per nanosecond. */
+#define VTI_RATE_BYTES 32
+const char *vti_text_rate(char to[VTI_RATE_BYTES], double ticks_per_ns);
+
+#endif

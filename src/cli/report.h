@@ -1,0 +1,21 @@
+/* report.h - what `venturi report` has gathered; between its two ways of showing it. */
+#ifndef VENTURI_CLI_REPORT_H
+#define VENTURI_CLI_REPORT_H
+
+#include "analyze/overview.h"
+
+struct vti_report {
+    vt_recording *recording; /* borrowed */
+    struct vt_recording_info info;
+    struct vt_stats stats; /* in the order asked for */
+    struct vti_overview overview;
+    int64_t overhead_ns; /* our own cost in all spans together */
+    double overhead_share;
+    size_t limit; /* rows of spans */
+    bool is_raw;  /* our own cost is left in */
+};
+
+/* Everything as one JSON object on standard output. 0 or a negative code. */
+int vti_report_json(const struct vti_report *report);
+
+#endif

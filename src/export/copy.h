@@ -1,0 +1,73 @@
+/*
+ * copy.h - recordings into a new recording: what merge and slice have in common.
+ *
+ * All ids are given anew. Facts are copied entry by entry, events are decoded and encoded again; sites
+ * are written when they are first used, equal ones once. The result appears under its name when it is
+ * whole, else not at all.
+ */
+#ifndef VENTURI_EXPORT_COPY_H
+#define VENTURI_EXPORT_COPY_H
+
+#include "base/file.h"
+#include "format/write.h"
+#include "model/model.h"
+
+struct vti_copy {
+    const char *path;          /* borrowed; of the result */
+    bool (*is_stopped)(void);  /* the user wants to stop; or NULL */
+    struct vti_output *output; /* owned */
+    struct vti_writer *writer; /* owned */
+    struct vti_map *sites;     /* owned: description -> new id - 1 */
+    struct vti_buf new_sites;  /* entries that wait for the next event block */
+    uint32_t new_site_count;
+    struct vti_buf entry; /* scratch */
+    struct vti_buf key;   /* scratch */
+    uint32_t host_count, domain_count, process_count, track_count;
+};
+
+/* Old ids to new ones, which are the next free ones of the copy. */
+struct vti_renumber {
+    struct vti_ids ids;
+    uint32_t *numbers; /* owned; beside the ids */
+    size_t capacity;
+    uint32_t *next; /* borrowed; the next free one */
+    bool failed;    /* memory was short */
+};
+
+/* One recording that is copied. Zero it, set what comes first, then call _input_start. */
+struct vti_copy_input {
+    vt_recording *recording; /* borrowed */
+    int64_t from_ns, to_ns;  /* what overlaps is copied; INT64_MIN and INT64_MAX: all */
+    bool is_alone;           /* its first clock domain is the result's */
+    struct vti_renumber hosts, domains, processes, tracks;
+    uint32_t first_host; /* hosts below were written for earlier inputs */
+    uint64_t copied;     /* events */
+    uint64_t cut_before, cut_after; /* events outside of the range */
+    uint64_t damaged;               /* events known to be in damaged blocks */
+};
+
+int vti_copy_open(struct vti_copy *copy, const char *path, bool force, bool (*is_stopped)(void));
+
+int vti_copy_input_start(struct vti_copy *copy, struct vti_copy_input *input);
+void vti_copy_input_fini(struct vti_copy_input *input);
+
+uint32_t vti_renumber(struct vti_renumber *renumber, uint32_t id);
+
+/* Gives an id that was not asked for yet a number that is in use already. */
+void vti_renumber_as(struct vti_renumber *renumber, uint32_t id, uint32_t number);
+
+/* In this order: all facts but META and sites, then the events of all tracks. */
+int vti_copy_facts(struct vti_copy *copy, struct vti_copy_input *input);
+int vti_copy_events(struct vti_copy *copy, struct vti_copy_input *input);
+
+int vti_copy_meta(struct vti_copy *copy, const char *key, struct vti_bytes value);
+int vti_copy_link(struct vti_copy *copy, const struct vti_clock_link_fact *link);
+
+/* A loss as it is written: those that `slice` makes count in no total. */
+int vti_copy_loss(struct vti_copy *copy, const struct vti_loss_fact *loss);
+
+/* Ends the recording and gives it its name; frees everything in every case. */
+int vti_copy_commit(struct vti_copy *copy, struct vti_writer_stats *stats);
+void vti_copy_abandon(struct vti_copy *copy);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * slice.c - a stretch of time of a recording becomes a recording of its own.
+ *
+ * What was cut away is stated as two losses with a reason of their own, before and after. They count in
+ * no total: nothing is missing in the range.
+ */
+#include "export/slice.h"
+
+#include "base/error.h"
+#include "export/copy.h"
+#include "analyze/values.h"
+#include "model/fact_blocks.h"
+
+static int copy_meta(const struct vti_block_header *header, const uint8_t *payload, void *arg)
+{
+    struct vti_copy *copy = arg;
+    struct vti_buf block = {0};
+    int code;
+
+    if (header->kind != VTI_META)
+        return 0;
+    vti_buf_add(&block, payload, header->payload_bytes);
+    code = vti_writer_facts(copy->writer, VTI_META, &block, header->count, 0, 0);
+    vti_buf_fini(&block);
+    return code;
+}
+
+static int state_cut(struct vti_copy *copy, struct vti_clock *clock, uint64_t events, int64_t begin_ns,
+                     int64_t end_ns)
+{
+    struct vti_loss_fact loss = {.reason = VTI_LOSS_SLICED, .events = events};
+
+    if (!events)
+        return 0;
+    loss.first = vti_clock_tick_at(clock, begin_ns);
+    loss.last = vti_clock_tick_at(clock, end_ns);
+    return vti_copy_loss(copy, &loss);
+}
+
+static int fill(struct vti_copy *copy, struct vti_copy_input *input)
+{
+    struct vti_clock *clock = &input->recording->facts.clocks.clocks[0];
+    int64_t begin_ns;
+    int64_t end_ns;
+    int code = vti_copy_input_start(copy, input);
+
+    vti_recording_extent(input->recording, &begin_ns, &end_ns);
+    if (!code)
+        code = vti_fact_blocks(input->recording, copy_meta, copy);
+    if (!code)
+        code = vti_copy_facts(copy, input);
+    if (!code)
+        code = vti_copy_events(copy, input);
+    if (!code && !input->copied)
+        code = vti_fail(VTI_E_EMPTY, "%s: nothing happened in that range", input->recording->path);
+    if (!code)
+        code = state_cut(copy, clock, input->cut_before, begin_ns, input->from_ns);
+    if (!code)
+        code = state_cut(copy, clock, input->cut_after, input->to_ns, end_ns);
+    return code;
+}
+
+int vti_slice(const struct vti_slice *slice, struct vti_slice_report *report)
+{
+    struct vti_copy_input input = {.recording = slice->recording,
+                                   .from_ns = slice->from_ns,
+                                   .to_ns = slice->to_ns,
+                                   .is_alone = true};
+    struct vti_copy copy;
+    int code = vti_copy_open(&copy, slice->output, slice->force, slice->is_stopped);
+
+    if (code)
+        return code;
+    code = fill(&copy, &input);
+    if (!code)
+        code = vti_copy_commit(&copy, &report->file);
+    else
+        vti_copy_abandon(&copy);
+    report->cut_events = input.cut_before + input.cut_after;
+    vti_copy_input_fini(&input);
+    return code;
+}

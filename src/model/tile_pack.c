@@ -1,0 +1,139 @@
+/*
+ * tile_pack.c - what the builder has gathered becomes a tile: one piece of memory, by depth, then time.
+ */
+#include "model/tile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS VTI_TILE_COLUMNS
+
+/* One piece of memory for all arrays of the tile. */
+static struct vti_tile *allocate(const struct vti_tile_builder *builder)
+{
+    size_t depths = (size_t)builder->row_count + 1;
+    size_t span_count = builder->span_count;
+    size_t cell_count = 0;
+    struct vti_tile *tile;
+    size_t bytes;
+
+    for (uint32_t depth = 0; depth < builder->row_count; depth++)
+        for (uint32_t i = 0; builder->rows[depth] && i < COLUMNS; i++) {
+            span_count += builder->rows[depth][i].count == 1;
+            cell_count += builder->rows[depth][i].count > 1;
+        }
+    bytes = sizeof *tile + (span_count + builder->open_count) * sizeof *tile->spans +
+            cell_count * sizeof *tile->cells + 2 * depths * sizeof *tile->cell_starts;
+    tile = malloc(bytes);
+    if (!tile)
+        return NULL;
+    memset(tile, 0, sizeof *tile);
+    tile->bytes = bytes;
+    tile->depth_count = builder->row_count;
+    tile->open_count = (uint32_t)builder->open_count;
+    tile->spans = (struct vti_tile_span *)(void *)(tile + 1);
+    tile->open = tile->spans + span_count;
+    tile->cells = (struct vti_cell *)(void *)(tile->open + builder->open_count);
+    tile->cell_starts = (uint32_t *)(void *)(tile->cells + cell_count);
+    tile->span_starts = tile->cell_starts + depths;
+    return tile;
+}
+
+/* The folds of one depth: lone spans to `lone`, the others to cells. Returns how many were lone. */
+static uint32_t place_folds(const struct vti_fold *row, uint32_t depth, struct vti_tile_span *lone,
+                            struct vti_cell *cells)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; row && i < COLUMNS; i++) {
+        if (row[i].count == 1)
+            lone[count++] =
+                (struct vti_tile_span){row[i].begin_ns, row[i].end_ns, row[i].site, depth};
+        else if (row[i].count)
+            *cells++ = (struct vti_cell){row[i].site, (float)(row[i].end_ns - row[i].begin_ns), i,
+                                         row[i].count};
+    }
+    return count;
+}
+
+/* Both lists by time into one. */
+static void merge_spans(struct vti_tile_span *to, const struct vti_tile_span *a, uint32_t a_count,
+                        const struct vti_tile_span *b, uint32_t b_count)
+{
+    while (a_count || b_count) {
+        bool takes_a = a_count && (!b_count || a->begin_ns <= b->begin_ns);
+
+        *to++ = takes_a ? *a++ : *b++;
+        a_count -= takes_a;
+        b_count -= !takes_a;
+    }
+}
+
+/* Where each depth begins; the long spans have been counted in span_starts of the depth after. */
+static void place_all(struct vti_tile_builder *builder, struct vti_tile *tile,
+                      struct vti_tile_span *sorted)
+{
+    struct vti_tile_span lone[COLUMNS];
+    uint32_t long_at = 0;
+    uint32_t span_at = 0;
+    uint32_t cell_at = 0;
+
+    for (uint32_t depth = 0; depth < builder->row_count; depth++) {
+        const struct vti_fold *row = builder->rows[depth];
+        uint32_t long_count = tile->span_starts[depth + 1];
+        uint32_t lone_count = place_folds(row, depth, lone, tile->cells + cell_at);
+
+        tile->span_starts[depth] = span_at;
+        tile->cell_starts[depth] = cell_at;
+        merge_spans(tile->spans + span_at, sorted + long_at, long_count, lone, lone_count);
+        long_at += long_count;
+        span_at += long_count + lone_count;
+        for (uint32_t i = 0; row && i < COLUMNS; i++)
+            cell_at += row[i].count > 1;
+    }
+    tile->span_starts[builder->row_count] = span_at;
+    tile->cell_starts[builder->row_count] = cell_at;
+}
+
+/* The long spans by depth; within one they are in order of time already. */
+static struct vti_tile_span *sort_spans(const struct vti_tile_builder *builder, uint32_t *counts)
+{
+    struct vti_tile_span *sorted = malloc((builder->span_count + 1) * sizeof *sorted);
+    uint32_t *ends = calloc((size_t)builder->row_count + 1, sizeof *ends);
+
+    memset(counts, 0, ((size_t)builder->row_count + 1) * sizeof *counts);
+    for (size_t i = 0; i < builder->span_count; i++)
+        counts[builder->spans[i].depth + 1]++;
+    if (sorted && ends) {
+        for (uint32_t i = 0; i < builder->row_count; i++)
+            ends[i + 1] = ends[i] + counts[i + 1];
+        for (size_t i = 0; i < builder->span_count; i++)
+            sorted[ends[builder->spans[i].depth]++] = builder->spans[i];
+    } else {
+        free(sorted);
+        sorted = NULL;
+    }
+    free(ends);
+    return sorted;
+}
+
+struct vti_tile *vti_tile_pack(struct vti_tile_builder *builder)
+{
+    struct vti_tile *tile = allocate(builder);
+    struct vti_tile_span *sorted = tile ? sort_spans(builder, tile->span_starts) : NULL;
+
+    if (!sorted) {
+        free(tile);
+        return NULL;
+    }
+    place_all(builder, tile, sorted);
+    free(sorted);
+    if (builder->open_count)
+        memcpy(tile->open, builder->open, builder->open_count * sizeof *tile->open);
+    for (uint32_t i = 0; i < COLUMNS; i++) {
+        double share = builder->busy_ns[i] / (double)builder->width_ns;
+
+        tile->busy[i] = share > 1 ? 1 : (float)share;
+    }
+    return tile;
+}

@@ -1,0 +1,235 @@
+/*
+ * fuzz_recording.c - libFuzzer target: any bytes as a recording. Opens it, asks for everything there is to
+ * ask for, twice, the second time after the rest of a file that was cut off has come.
+ *
+ * Random bytes never have the right checksums, so unless the first byte of the input is odd they are put
+ * right before the file is opened: what lies behind them is then reached. The rest of that byte says
+ * where the file is cut off for the first time.
+ */
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "format/layout.h"
+#include "venturi/read.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* Reads what it points at, so that a sanitizer sees what is not there. */
+static size_t touch(const char *text)
+{
+    require(text != NULL);
+    return strlen(text);
+}
+
+static void touch_text(struct vt_text text)
+{
+    volatile char sum = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        sum = (char)(sum + text.data[i]);
+}
+
+/* ---- checksums ------------------------------------------------------------------------------------ */
+
+static void put_right(uint8_t *bytes, size_t size)
+{
+    if (size < VTI_FILE_HEADER_BYTES)
+        return;
+    memcpy(bytes, "\x89VT\r\n\x1a\n", 8);
+    vti_put_u16(bytes + 8, VTI_VERSION_MAJOR);
+    vti_put_u32(bytes + 12, VTI_FILE_HEADER_BYTES);
+    vti_put_u64(bytes + 16, 0);
+    vti_put_u32(bytes + 60, vti_crc32c(bytes, 60));
+    for (size_t at = VTI_FILE_HEADER_BYTES; at + VTI_BLOCK_HEADER_BYTES <= size;) {
+        size_t left = size - at - VTI_BLOCK_HEADER_BYTES;
+        uint32_t payload = vti_get_u32(bytes + at + 8);
+
+        if (memcmp(bytes + at, "VTB1", 4)) {
+            at += VTI_BLOCK_ALIGN;
+            continue;
+        }
+        if (payload <= left)
+            vti_put_u32(bytes + at + 40, vti_crc32c(bytes + at + VTI_BLOCK_HEADER_BYTES, payload));
+        vti_put_u32(bytes + at + 44, vti_crc32c(bytes + at, 44));
+        /* Blocks inside of one that is too long, or has too short a length, are put right too. */
+        at += payload <= left && payload < 65536
+                  ? VTI_BLOCK_HEADER_BYTES + (payload + VTI_BLOCK_ALIGN - 1) / VTI_BLOCK_ALIGN * VTI_BLOCK_ALIGN
+                  : VTI_BLOCK_ALIGN;
+    }
+    if (size >= VTI_FILE_HEADER_BYTES + VTI_TRAILER_BYTES) {
+        uint8_t *trailer = bytes + size - VTI_TRAILER_BYTES;
+
+        if (!memcmp(trailer, "VTEND", 5))
+            vti_put_u32(trailer + 20, vti_crc32c(trailer, 20));
+    }
+}
+
+/* ---- asking --------------------------------------------------------------------------------------- */
+
+static void ask_for_facts(const vt_recording *recording, const struct vt_recording_info *info)
+{
+    struct vt_process_info process;
+    struct vt_damage_info damage;
+    struct vt_track_info track;
+    struct vt_host_info host;
+    struct vt_site_info site;
+    struct vt_loss_info loss;
+
+    touch(info->writer_version);
+    touch(info->policy);
+    touch(info->directory);
+    touch(info->command);
+    touch(info->clock);
+    for (uint32_t i = 0; i < info->host_count; i++) {
+        require(vt_recording_host(recording, i, &host));
+        touch(host.name);
+    }
+    for (uint32_t i = 0; i < info->process_count; i++) {
+        require(vt_recording_process(recording, i, &process));
+        touch(process.command);
+        require(process.start_ns <= process.end_ns);
+    }
+    for (uint32_t i = 0; i < info->track_count; i++) {
+        require(vt_recording_track(recording, i, &track));
+        touch(track.name);
+        require(vt_recording_process_by_id(recording, track.process, &process));
+        touch(process.name);
+    }
+    for (uint32_t i = 0; i < info->site_count; i++) {
+        require(vt_recording_site(recording, i, &site));
+        touch(site.name);
+    }
+    for (uint32_t i = 0; i < info->loss_count; i++) {
+        require(vt_recording_loss(recording, i, &loss));
+        touch(loss.reason);
+    }
+    for (uint32_t i = 0; i < info->damage_count; i++) {
+        require(vt_recording_damage(recording, i, &damage));
+        require(damage.begin_offset < damage.end_offset && damage.end_offset <= info->file_bytes);
+    }
+    require(!vt_recording_damage(recording, info->damage_count, &damage));
+}
+
+static int64_t ask_for_events(vt_recording *recording, const struct vt_filter *filter)
+{
+    struct vt_event event;
+    struct vt_site_info site;
+    vt_cursor *cursor;
+    int64_t last = INT64_MIN / 2;
+
+    require(vt_cursor_open(&cursor, recording, filter) == 0);
+    while (vt_cursor_next(cursor, &event) > 0) {
+        require(event.time_ns >= last);
+        last = event.time_ns;
+        touch_text(event.value.text);
+        touch_text(event.error_type);
+        touch_text(event.error_message);
+        if (event.kind == VT_EVENT_BEGIN) {
+            require(vt_recording_site_by_id(recording, event.site, &site));
+            touch(site.name);
+        }
+    }
+    vt_cursor_close(cursor);
+    return last;
+}
+
+static int take_span(const struct vt_span *span, void *arg)
+{
+    (void)arg;
+    require(span->end_ns >= span->begin_ns);
+    require(span->self_ns >= 0 && span->self_ns <= span->end_ns - span->begin_ns);
+    require(span->corrected_ns >= 0 && span->corrected_self_ns >= 0);
+    for (uint32_t i = 0; i < span->attr_count; i++)
+        touch_text(span->attrs[i].value.text);
+    touch_text(span->error_type);
+    touch_text(span->error_message);
+    return 0;
+}
+
+static void ask_for_window(vt_recording *recording, int64_t from, int64_t to, uint32_t pixels)
+{
+    struct vt_window window;
+
+    if (to <= from)
+        return;
+    require(vt_window_query(recording, from, to, pixels, &window) == 0);
+    for (size_t i = 0; i < window.rect_count; i++)
+        require(window.rects[i].count > 0 && window.rects[i].begin_ns <= window.rects[i].end_ns);
+    for (size_t i = 0; i < (size_t)window.track_count * pixels; i++)
+        require(window.busy[i] >= 0 && window.busy[i] <= 1);
+    vt_window_free(&window);
+}
+
+static void ask_for_all(vt_recording *recording)
+{
+    struct vt_filter some = {-10, 1000, VT_NONE};
+    struct vt_recording_info info;
+    struct vt_stats stats;
+    int64_t last;
+
+    vt_recording_info(recording, &info);
+    ask_for_facts(recording, &info);
+    last = ask_for_events(recording, NULL);
+    some.to_ns = last / 2;
+    some.from_ns = last / 4;
+    ask_for_events(recording, &some);
+    require(vt_recording_spans(recording, NULL, take_span, NULL) == 0);
+    require(vt_recording_spans(recording, &some, take_span, NULL) == 0);
+    require(vt_stats_query(recording, NULL, &stats) == 0);
+    vt_stats_free(&stats);
+    require(vt_stats_query(recording, &some, &stats) == 0);
+    vt_stats_free(&stats);
+    ask_for_window(recording, INT64_MIN, INT64_MAX, 50);
+    ask_for_window(recording, -1, info.duration_ns, 100);
+    ask_for_window(recording, last - 200, last + 20, 30);
+    vt_recording_info(recording, &info);
+    ask_for_facts(recording, &info);
+}
+
+static void write_all(int fd, const uint8_t *bytes, size_t size, size_t offset)
+{
+    require(pwrite(fd, bytes + offset, size - offset, (off_t)offset) == (ssize_t)(size - offset));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    vt_recording *recording;
+    uint8_t *bytes;
+    char path[64];
+    size_t cut;
+    int fd;
+
+    if (size < 2)
+        return 0;
+    fd = memfd_create("recording", MFD_CLOEXEC);
+    bytes = malloc(size);
+    require(fd >= 0 && bytes);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    memcpy(bytes, data + 1, size - 1);
+    if (data[0] % 2 == 0)
+        put_right(bytes, size - 1);
+    cut = (size - 1) * (data[0] / 2 + 1) / 128;
+    write_all(fd, bytes, cut, 0);
+    if (vt_recording_open(&recording, path) == 0) {
+        ask_for_all(recording);
+        write_all(fd, bytes, size - 1, cut);
+        if (vt_recording_refresh(recording) >= 0)
+            ask_for_all(recording);
+        vt_recording_close(recording);
+    } else {
+        touch(vt_read_error());
+    }
+    free(bytes);
+    close(fd);
+    return 0;
+}
