@@ -78,6 +78,23 @@ static int fail(const struct vti_sql *sql)
     return vti_fail(VTI_E_LIMIT, "%s", sqlite3_errmsg(sql->db));
 }
 
+/* SQLite declares a virtual table when it is first used, which the authorizer would not let pass. */
+static int touch_tables(struct vti_sql *sql)
+{
+    for (size_t i = 0; vti_sql_tables[i]; i++) {
+        sqlite3_stmt *statement = NULL;
+        char query[64];
+        int code;
+
+        sqlite3_snprintf(sizeof query, query, "SELECT 1 FROM %s", vti_sql_tables[i]->name);
+        code = sqlite3_prepare_v2(sql->db, query, -1, &statement, NULL);
+        sqlite3_finalize(statement);
+        if (code)
+            return fail(sql);
+    }
+    return 0;
+}
+
 int vti_sql_open(struct vti_sql **result, vt_recording *recording)
 {
     struct vti_sql *sql = calloc(1, sizeof *sql);
@@ -95,6 +112,8 @@ int vti_sql_open(struct vti_sql **result, vt_recording *recording)
     sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, CELL_BYTES_MOST);
     code = vti_sql_register(sql->db, recording, &sql->is_interrupted, &sql->database);
+    if (!code)
+        code = touch_tables(sql);
     if (!code)
         sqlite3_set_authorizer(sql->db, authorize, NULL);
 out:

@@ -198,7 +198,7 @@ static void column(void *arg, unsigned at, struct sqlite3_context *context)
 
 const struct vti_sql_table vti_sql_spans = {
     .name = "spans",
-    .about = "every span; times in nanoseconds, corrected_… without our own cost",
+    .about = "every span; times in nanoseconds, corrected_* without our own cost",
     .columns = columns,
     .track_column = TRACK,
     .begin_column = BEGIN_NS,

@@ -78,7 +78,7 @@ static void column(void *arg, unsigned at, struct sqlite3_context *context)
 
 const struct vti_sql_table vti_sql_stats = {
     .name = "stats",
-    .about = "figures per site, without our own cost; raw_… as measured",
+    .about = "figures per site, without our own cost; raw_* as measured",
     .columns = columns,
     .track_column = VTI_SQL_NO_COLUMN,
     .begin_column = VTI_SQL_NO_COLUMN,

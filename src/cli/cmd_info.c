@@ -125,7 +125,7 @@ static void print_recording(const struct vti_info *all)
     print_clock(info);
     print_line("size", "%s, %.2f bytes an event", vti_text_bytes(number, info->file_bytes),
                info->event_count ? (double)info->file_bytes / (double)info->event_count : 0.0);
-    print_line("contents", "%llu events, %llu spans, %u sites",
+    print_line("contents", "%llu events, %llu spans on threads, %u sites",
                (unsigned long long)info->event_count, (unsigned long long)info->span_count,
                info->site_count);
     print_cost(all);

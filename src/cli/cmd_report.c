@@ -255,7 +255,7 @@ static void add_count(struct vti_table *table, uint64_t count)
     vti_table_text(table, text);
 }
 
-/* The name, its place if others share it, and what is unusual about its spans. */
+/* The name, and its place if others share it. */
 static void add_name(struct vti_table *table, const struct vti_report *report,
                      const struct vt_site_stats *stats, bool is_shared)
 {
@@ -266,10 +266,6 @@ static void add_name(struct vti_table *table, const struct vti_report *report,
     vti_buf_add_text(&text, *site.name ? site.name : "(no name)");
     if (is_shared && *site.file)
         vti_buf_printf(&text, " %s:%u", site.file, site.line);
-    if (stats->errors)
-        vti_buf_printf(&text, " [%llu failed]", (unsigned long long)stats->errors);
-    if (stats->unfinished)
-        vti_buf_printf(&text, " [%llu unfinished]", (unsigned long long)stats->unfinished);
     vti_table_bytes(table, (const char *)text.data, text.len);
     vti_buf_fini(&text);
 }
@@ -360,8 +356,8 @@ static void add_number(struct vti_table *table, double value)
     char text[32];
     double size = value < 0 ? -value : value;
 
-    if (size < 1e15 && value == (double)(int64_t)value)
-        snprintf(text, sizeof text, "%lld", (long long)value);
+    if (size < 1e15 && (size >= 1000 || value == (double)(int64_t)value))
+        snprintf(text, sizeof text, "%.0f", value);
     else
         snprintf(text, sizeof text, "%.4g", value);
     vti_table_text(table, text);
@@ -477,6 +473,22 @@ static void add_losses(const struct vti_report *report, struct sentence *sentenc
                  (unsigned long long)losses->sliced_events);
 }
 
+/* Spans whose figures are not the whole story. */
+static void add_unusual(const struct vti_report *report, struct sentence *sentence)
+{
+    uint64_t unfinished = 0;
+    uint64_t failed = 0;
+
+    for (size_t i = 0; i < report->stats.site_count; i++) {
+        unfinished += report->stats.sites[i].unfinished;
+        failed += report->stats.sites[i].errors;
+    }
+    if (failed)
+        add_part(sentence, "%llu failed", (unsigned long long)failed);
+    if (unfinished)
+        add_part(sentence, "%llu unfinished", (unsigned long long)unfinished);
+}
+
 static int print_trust(const struct vti_report *report)
 {
     const struct vt_recording_info *info = &report->info;
@@ -487,6 +499,7 @@ static int print_trust(const struct vti_report *report)
     putchar('\n');
     start_sentence(&sentence, "trust: ");
     add_losses(report, &sentence);
+    add_unusual(report, &sentence);
     if (info->damage_count)
         add_part(&sentence, "%u range%s of the file damaged", info->damage_count,
                  info->damage_count == 1 ? "" : "s");

@@ -93,6 +93,14 @@ static void count_slotless(struct vti_arena_control *arena, struct vti_tally *ta
     tally->events = 0;
 }
 
+void vti_ring_leave(struct vti_thread *self)
+{
+    if (self->is_losing)
+        vti_ring_settle(self);
+    else
+        leave_block(self);
+}
+
 /* The sum is made beside the valid one and becomes valid with one store: a kill cannot split it. */
 void vti_ring_settle(struct vti_thread *self)
 {

@@ -14,7 +14,10 @@ void vti_ring_room(struct vti_thread *self, unsigned count);
 void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind, uint32_t flags,
                   uint32_t type, const void *payload, size_t payload_bytes);
 
-/* Adds what lies in the scratch area to the tally, e.g. when the thread ends. */
+/* Adds what lies in the scratch area to the tally. */
 void vti_ring_settle(struct vti_thread *self);
+
+/* The thread ends: notes how far its last block was filled. */
+void vti_ring_leave(struct vti_thread *self);
 
 #endif

@@ -107,13 +107,21 @@ static uint32_t name_count;
 static char *name_room; /* moved by one store: a fork in the middle must not split it */
 static char *name_room_end;
 
+/* Eight bytes a step: byte by byte it would cost more than the clock. */
 static uint64_t hash_text(const char *text, size_t len)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = len * 0x9e3779b97f4a7c15u;
+    uint64_t word;
 
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3u;
-    return hash ^ hash >> 29;
+    for (; len >= 8; text += 8, len -= 8) {
+        memcpy(&word, text, 8);
+        hash = (hash ^ word) * 0xc2b2ae3d27d4eb4fu;
+        hash ^= hash >> 29;
+    }
+    word = 0;
+    memcpy(&word, text, len);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
 }
 
 /* The slot that holds the name, or the free one where it belongs. */
@@ -124,7 +132,7 @@ static struct name **find_name(uint64_t hash, const char *text, size_t len)
     for (;; at = (at + 1) & (NAME_SLOTS - 1)) {
         struct name *name = __atomic_load_n(&names[at], __ATOMIC_ACQUIRE);
 
-        if (!name || (name->hash == hash && !strncmp(name->text, text, len) && !name->text[len]))
+        if (!name || (name->hash == hash && !memcmp(name->text, text, len) && !name->text[len]))
             return &names[at];
     }
 }
@@ -189,11 +197,12 @@ out:
 struct vt_site *vt_site_intern(const char *text)
 {
     size_t len = text_length(text);
-    uint64_t hash = hash_text(text, len);
     struct name *name = NULL;
+    uint64_t hash;
 
     if (!text)
         text = "";
+    hash = hash_text(text, len);
     if (__atomic_load_n(&names, __ATOMIC_ACQUIRE))
         name = __atomic_load_n(find_name(hash, text, len), __ATOMIC_ACQUIRE);
     return name ? &name->site : add_name(hash, text, len);

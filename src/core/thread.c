@@ -191,7 +191,7 @@ static void leave(void *arg)
     block_signals(&slow);
     vti_self = NULL;
     if (self->slot) {
-        vti_ring_settle(self);
+        vti_ring_leave(self);
         self->slot->end = vti_clock_read(self->clock);
         if (self->has_shared_slot) {
             __atomic_store_n(&self->slot->state, VTI_SLOT_DEAD, __ATOMIC_RELEASE);

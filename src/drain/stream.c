@@ -9,10 +9,12 @@
 
 #include "drain/target.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define STUCK_LIMIT_NS 1000000000u
 #define PENDING_LIMIT_NS 100000000u
+#define CUT_CHECK 32 /* records between two looks at whether a block is full */
 
 static void add_value(struct vti_event *event, uint32_t type, const uint8_t *data, size_t len)
 {
@@ -104,31 +106,40 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
     vti_encoder_add(stream->encoder, &event);
 }
 
-static void add_record(struct vti_stream *stream, struct vti_target *process,
-                       const struct vti_record *record, uint64_t ticks)
+/* Out of line: its buffer would burden the plain begins and ends. */
+__attribute__((noinline)) static void add_unusual(struct vti_stream *stream, struct vti_target *process,
+                                                  const struct vti_record *record, uint64_t ticks)
 {
     uint8_t data[VTI_PAYLOADS_MAX * VTI_PAYLOAD_DATA];
     uint32_t payloads = VTI_TAG_PAYLOADS(record->tag);
-    int len = 0;
+    int len = payloads <= VTI_PAYLOADS_MAX ? vti_payload_get(record + 1, payloads, data) : -1;
 
+    if (len >= 0)
+        add_other(stream, process, record, ticks, data, (size_t)len);
+}
+
+static uint32_t file_site(struct vti_target *process, uint32_t id)
+{
+    return id && id <= process->site_count ? process->sites[id] : vti_target_site(process, id);
+}
+
+static void add_record(struct vti_stream *stream, struct vti_target *process,
+                       const struct vti_record *record, uint64_t ticks)
+{
     switch (record->tag) {
+    case VTI_TAG(VTI_RECORD_LAP, 0, 0, 0):
+        vti_encoder_end(stream->encoder, ticks);
+        /* fall through */
     case VTI_TAG(VTI_RECORD_BEGIN, 0, 0, 0):
-        vti_encoder_begin(stream->encoder, ticks, vti_target_site(process, record->id));
+        vti_encoder_begin(stream->encoder, ticks, file_site(process, record->id));
         stream->spans++;
         return;
     case VTI_TAG(VTI_RECORD_END, 0, 0, 0):
         vti_encoder_end(stream->encoder, ticks);
         return;
-    case VTI_TAG(VTI_RECORD_LAP, 0, 0, 0):
-        vti_encoder_end(stream->encoder, ticks);
-        vti_encoder_begin(stream->encoder, ticks, vti_target_site(process, record->id));
-        stream->spans++;
-        return;
+    default:
+        add_unusual(stream, process, record, ticks);
     }
-    if (payloads <= VTI_PAYLOADS_MAX)
-        len = vti_payload_get(record + 1, payloads, data);
-    if (len >= 0)
-        add_other(stream, process, record, ticks, data, (size_t)len);
 }
 
 /* A signal handler that ran inside a begin has recorded earlier times than the begin it interrupted:
@@ -168,6 +179,12 @@ static bool may_skip(struct vti_stream *stream, struct vti_target *process, bool
     return true;
 }
 
+static void cut_full(struct vti_stream *stream, struct vti_target *process)
+{
+    if (vti_encoder_pending(stream->encoder) >= VTI_BLOCK_EVENTS)
+        vti_recorder_events(process->recorder, stream->encoder);
+}
+
 /* Reads the records of one stretch up to `end`. False: an unfinished record is in the way. */
 static bool read_records(struct vti_stream *stream, struct vti_target *process,
                          const struct vti_record *records, uint32_t end, bool is_linked,
@@ -188,12 +205,13 @@ static bool read_records(struct vti_stream *stream, struct vti_target *process,
             else
                 add_record(stream, process, record,
                            begin_ticks(record, ticks, stream->position + 1 < end));
-            if (vti_encoder_pending(stream->encoder) >= VTI_BLOCK_EVENTS)
-                vti_recorder_events(process->recorder, stream->encoder);
             stream->stuck_ns = 0;
         }
         stream->position += step;
+        if (stream->position % CUT_CHECK == 0)
+            cut_full(stream, process);
     }
+    cut_full(stream, process);
     return true;
 }
 
@@ -238,6 +256,8 @@ static void give_back(struct vti_stream *stream, struct vti_target *process,
 uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
                          uint64_t now_ns, bool is_final)
 {
+    struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
+    bool is_dead = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == VTI_SLOT_DEAD;
     struct stretch stretch;
     uint64_t count = 0;
 
@@ -247,7 +267,7 @@ uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, 
         uint32_t end = stretch.count;
         bool is_done;
 
-        if (next && *stretch.used < end)
+        if ((next || is_dead) && *stretch.used < end)
             end = *stretch.used;
         is_done = read_records(stream, process, stretch.records, end, next != 0, now_ns, is_final);
         count += stream->position - before;
@@ -296,6 +316,18 @@ static void state_open_loss(struct vti_stream *stream, struct vti_target *proces
         vti_recorder_loss(process->recorder, &loss);
 }
 
+/* Its second page is left alone if the thread never came that far: clearing it would first make it. */
+static void clear_slot(struct vti_slot *slot)
+{
+    size_t bytes = offsetof(struct vti_slot, first) + VTI_FIRST_RECORDS * sizeof *slot->first;
+
+    if (slot->loss_sequence)
+        bytes = sizeof *slot;
+    else if (slot->state == VTI_SLOT_DEAD && !slot->next && slot->used < VTI_FIRST_RECORDS)
+        bytes = offsetof(struct vti_slot, first) + slot->used * sizeof *slot->first;
+    memset(slot, 0, bytes);
+}
+
 void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
                        uint64_t now_ns)
 {
@@ -312,9 +344,9 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     if (stream->fact.end > stream->fact.start)
         process->thread_ticks += stream->fact.end - stream->fact.start;
     if (find_stretch(stream, process, slot_at, &stretch))
-        give_back(stream, process, &stretch, stretch.count);
+        give_back(stream, process, &stretch, stream->position);
     vti_encoder_free(stream->encoder);
     memset(stream, 0, sizeof *stream);
-    memset(slot, 0, sizeof *slot);
+    clear_slot(slot);
     vti_slots_push(process->arena, slot_at);
 }
