@@ -1,10 +1,5 @@
-/*
- * losses.c - what is missing from a recording, added up by reason and thread.
- *
- * Losses are stated in blocks of their own, or stand between the events where they happened; END has
- * the sum of both.
- */
-#include "analyze/losses.h"
+/* losses.c - what is missing from a recording, added up by reason and thread. */
+#include "analyze/overview.h"
 
 #include "base/error.h"
 #include "model/model.h"
@@ -46,7 +41,7 @@ static struct vti_loss_stats *find_item(struct vti_losses *losses, const struct 
     return &losses->items[losses->count++];
 }
 
-int vti_losses_add(struct vti_losses *losses, const struct vt_loss_info *loss)
+static int add(struct vti_losses *losses, const struct vt_loss_info *loss)
 {
     struct vti_loss_stats *item = find_item(losses, loss);
 
@@ -62,58 +57,17 @@ int vti_losses_add(struct vti_losses *losses, const struct vt_loss_info *loss)
     return 0;
 }
 
-int vti_losses_add_event(struct vti_losses *losses, const struct vti_track *track,
-                         struct vti_clock *clock, const struct vti_event *event)
+int vti_losses_query(const vt_recording *recording, struct vti_losses *losses)
 {
-    struct vt_loss_info loss = {.reason = vti_loss_reason_text(event->loss_reason),
-                                .process = track->process,
-                                .track = track->id,
-                                .events = event->loss_events};
-
-    loss.end_ns = vti_clock_ns(clock, event->ticks);
-    loss.begin_ns = event->loss_ticks > event->ticks
-                        ? loss.end_ns
-                        : vti_clock_ns(clock, event->ticks - event->loss_ticks);
-    return vti_losses_add(losses, &loss);
-}
-
-int vti_losses_add_stated(struct vti_losses *losses, const vt_recording *recording)
-{
+    struct vt_recording_info info;
     struct vt_loss_info loss;
     int code = 0;
 
-    for (uint32_t i = 0; !code && vt_recording_loss(recording, i, &loss); i++)
-        code = vti_losses_add(losses, &loss);
-    return code;
-}
-
-static int add_track(struct vti_losses *losses, vt_recording *recording, struct vti_track *track)
-{
-    struct vti_event event = {0};
-    struct vti_walk walk;
-    int code = 0;
-    int got;
-
-    vti_walk_init(&walk, recording, track, 0, UINT64_MAX);
-    while (!code && (got = vti_walk_next(&walk, &event)) != VTI_WALK_END)
-        if (got == VTI_WALK_EVENT && event.kind == VTI_EVENT_LOSS)
-            code = vti_losses_add_event(losses, track, walk.clock, &event);
-    return code;
-}
-
-int vti_losses_query(vt_recording *recording, struct vti_losses *losses)
-{
-    struct vti_facts *facts = &recording->facts;
-    struct vt_recording_info info;
-    int code;
-
     memset(losses, 0, sizeof *losses);
+    for (uint32_t i = 0; !code && vt_recording_loss(recording, i, &loss); i++)
+        code = add(losses, &loss);
     vt_recording_info(recording, &info);
-    code = vti_losses_add_stated(losses, recording);
-    if (!code && (!info.is_closed || info.lost_events > losses->lost_events))
-        for (uint32_t i = 0; i < facts->track_ids.count && !code; i++)
-            code = add_track(losses, recording, facts->tracks[i]);
-    if (info.lost_events > losses->lost_events)
+    if (info.lost_events > losses->lost_events) /* an entry may have been damaged */
         losses->lost_events = info.lost_events;
     if (!code)
         return 0;

@@ -1,7 +1,6 @@
 /* overview.c - counters, marks, errors and losses of a recording, in one pass over its events. */
 #include "analyze/overview.h"
 
-#include "analyze/losses.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "model/model.h"
@@ -128,20 +127,13 @@ static int add_error(struct job *job, const struct vti_match *match)
     return 0;
 }
 
-static int take_event(struct job *job, const struct vti_track *track,
-                      const struct vti_matcher *matcher)
+static int take_event(struct job *job, const struct vti_matcher *matcher)
 {
-    switch (matcher->event.kind) {
-    case VTI_EVENT_COUNTER:
+    if (matcher->event.kind == VTI_EVENT_COUNTER)
         return add_counter(job, &matcher->event, matcher->event_ns);
-    case VTI_EVENT_MARK:
+    if (matcher->event.kind == VTI_EVENT_MARK)
         return add_mark(job, matcher->event.site, matcher->event_ns);
-    case VTI_EVENT_LOSS:
-        return vti_losses_add_event(&job->overview->losses, track, matcher->walk.clock,
-                                    &matcher->event);
-    default:
-        return 0;
-    }
+    return 0;
 }
 
 static int take_track(struct job *job, struct vti_matcher *matcher, struct vt_recording *recording,
@@ -156,7 +148,7 @@ static int take_track(struct job *job, struct vti_matcher *matcher, struct vt_re
         if (got < 0)
             return got;
         if (got == VTI_MATCH_EVENT)
-            code = take_event(job, track, matcher);
+            code = take_event(job, matcher);
         else if (match.flags & VTI_FRAME_FAILED)
             code = add_error(job, &match);
     }
@@ -175,18 +167,16 @@ int vti_overview_query(vt_recording *recording, struct vti_overview *overview)
 {
     struct job job = {.overview = overview};
     struct vti_matcher matcher = {0};
-    struct vt_recording_info info;
     int code;
 
     memset(overview, 0, sizeof *overview);
-    vt_recording_info(recording, &info);
-    code = vti_map_create(&job.errors);
+    code = vti_recording_prepare(recording);
     if (!code)
-        code = vti_losses_add_stated(&overview->losses, recording);
+        code = vti_map_create(&job.errors);
+    if (!code)
+        code = vti_losses_query(recording, &overview->losses);
     for (uint32_t i = 0; i < recording->facts.track_ids.count && !code; i++)
         code = take_track(&job, &matcher, recording, recording->facts.tracks[i]);
-    if (info.lost_events > overview->losses.lost_events)
-        overview->losses.lost_events = info.lost_events;
     if (overview->error_count > 1)
         qsort(overview->errors, overview->error_count, sizeof *overview->errors, compare_errors);
     vti_matcher_fini(&matcher);

@@ -54,8 +54,8 @@ struct vti_overview {
 int vti_overview_query(vt_recording *recording, struct vti_overview *overview);
 void vti_overview_free(struct vti_overview *overview);
 
-/* The losses alone, which needs the events only if some stand between them. */
-int vti_losses_query(vt_recording *recording, struct vti_losses *losses);
+/* The losses alone, for which no events are read. */
+int vti_losses_query(const vt_recording *recording, struct vti_losses *losses);
 void vti_losses_free(struct vti_losses *losses);
 
 /* As vt_stats_query() of the whole recording, with our own cost left in everywhere. */

@@ -117,14 +117,22 @@ struct order {
 static double field_of(const struct vti_rank_entry *entry, enum vti_rank_key key)
 {
     switch (key) {
-    case VTI_RANK_MAX: return entry->max;
-    case VTI_RANK_AVG: return entry->avg;
-    case VTI_RANK_COUNT: return (double)entry->count;
-    case VTI_RANK_MIN: return entry->min;
-    case VTI_RANK_P50: return entry->p50;
-    case VTI_RANK_P99: return entry->p99;
-    case VTI_RANK_SELF: return entry->self;
-    default: return entry->total;
+    case VTI_RANK_MAX:
+        return entry->max;
+    case VTI_RANK_AVG:
+        return entry->avg;
+    case VTI_RANK_COUNT:
+        return (double)entry->count;
+    case VTI_RANK_MIN:
+        return entry->min;
+    case VTI_RANK_P50:
+        return entry->p50;
+    case VTI_RANK_P99:
+        return entry->p99;
+    case VTI_RANK_SELF:
+        return entry->self;
+    default:
+        return entry->total;
     }
 }
 

@@ -35,22 +35,23 @@ struct vti_rank_row {
 struct vti_rank_lines {
     uint64_t read, starts, stops; /* stops: those that were counted */
     uint64_t unusable, first_unusable;
-    const char *reason;            /* why the first unusable line was; NULL if all were used */
+    const char *reason;                /* why the first unusable line was; NULL if all were used */
     uint64_t negative, first_negative; /* durations below zero, left out */
-    uint64_t orphans;              /* wide: stops whose start is not in the log */
+    uint64_t orphans;                  /* wide: stops whose start is not in the log */
 };
 
 /* 0 or VTI_E_NOMEM. */
 int vti_rank_create(struct vti_rank **rank, const struct vti_rank_options *options);
 void vti_rank_free(struct vti_rank *rank);
 
-/* Reads all of `path` ("-": standard input), whichever of the two it is. A file with nothing usable in
- * it is VTI_E_EMPTY; with is_compat a line on which the script fails is VTI_E_DAMAGED. */
+/* Reads all of `path` ("-": standard input), whichever of the two it is. A file with nothing
+ * usable in it is VTI_E_EMPTY; with is_compat a line on which the script fails is VTI_E_DAMAGED. */
 int vti_rank_file(struct vti_rank *rank, const char *path);
 
 /*
  * A log in pieces: room for at least one byte, how many were put there, the end. The end counts a
- * last line that has no newline. Failures: VTI_E_NOMEM, VTI_E_DAMAGED as above (messages name no file).
+ * last line that has no newline. Failures: VTI_E_NOMEM, VTI_E_DAMAGED as above (messages name no
+ * file).
  */
 char *vti_rank_log_room(struct vti_rank *rank, size_t *room);
 int vti_rank_log_filled(struct vti_rank *rank, size_t count);
@@ -79,7 +80,8 @@ enum vti_rank_key {
     VTI_RANK_SELF
 };
 
-/* Largest first (names: in order of their bytes); equal ones in the order in which they appeared. */
+/* Largest first (names: in order of their bytes); equal ones in the order in which they
+ * appeared. */
 int vti_rank_sort(struct vti_rank *rank, enum vti_rank_key key);
 
 size_t vti_rank_count(const struct vti_rank *rank);

@@ -1,10 +1,12 @@
 /*
- * rank_compat.c - one line of a log as Mistral's rank_profiled_methods.py sees it, mistakes included.
+ * rank_compat.c - one line of a log as Mistral's rank_profiled_methods.py sees it, mistakes
+ * included.
  *
- * The script is Python: a line is text, words are what lies between Unicode white space, and lengths are
- * characters. It takes the second word for a duration if it has at most ten characters, and the sixth
- * without its last five for the name. Where it would end with an exception, so do we.
- * Two things are not repeated: digits that are not ASCII, and the place of a total that is not a number.
+ * The script is Python: a line is text, words are what lies between Unicode white space, and
+ * lengths are characters. It takes the second word for a duration if it has at most ten characters,
+ * and the sixth without its last five for the name. Where it would end with an exception, so do we.
+ * Two things are not repeated: digits that are not ASCII, and the place of a total that is not a
+ * number.
  */
 #include "analyze/rank_impl.h"
 
@@ -35,9 +37,9 @@ static int fail(const struct vti_rank *rank, const char *why)
 /* What str.split() splits at. */
 static bool is_space(uint32_t c)
 {
-    return (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-           c == 0x3000;
+    return (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
+           c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+           c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 /* Splits the line; keeps the first words, returns how many there are, or -1 if it is not UTF-8. */
@@ -76,7 +78,8 @@ static bool copy_number(char *to, const struct word *word)
     for (size_t i = 0; i < word->len; i++) {
         if (word->at[i] != '_')
             *to++ = (char)word->at[i];
-        else if (i == 0 || i + 1 == word->len || !isdigit(word->at[i - 1]) || !isdigit(word->at[i + 1]))
+        else if (i == 0 || i + 1 == word->len || !isdigit(word->at[i - 1]) ||
+                 !isdigit(word->at[i + 1]))
             return false;
     }
     *to = 0;

@@ -6,7 +6,7 @@
 #include "analyze/rank.h"
 #include "base/hash.h"
 
-/* ---- open spans (rank_open.c) ------------------------------------------------------------------- */
+/* ---- open spans (rank_open.c) ---------------------------------------------------------------- */
 
 struct vti_open_span {
     uint64_t key[2]; /* both zero: a free place */
@@ -22,13 +22,15 @@ struct vti_open_spans {
 /* The key of a span id, whatever text that is. */
 void vti_open_key(uint64_t key[2], const char *id, size_t len);
 int vti_open_init(struct vti_open_spans *open); /* 0 or VTI_E_NOMEM, as the next */
-/* Enters a span. One of the same key that was open is handed back in *replaced (its row, else -1). */
-int vti_open_add(struct vti_open_spans *open, const uint64_t key[2], uint32_t row, int64_t *replaced);
+/* Enters a span. One of the same key that was open is handed back in *replaced (its row, else
+ * -1). */
+int vti_open_add(struct vti_open_spans *open, const uint64_t key[2], uint32_t row,
+                 int64_t *replaced);
 struct vti_open_span *vti_open_find(const struct vti_open_spans *open, const uint64_t key[2]);
 void vti_open_remove(struct vti_open_spans *open, struct vti_open_span *span);
 void vti_open_fini(struct vti_open_spans *open);
 
-/* ---- lines (rank_line.c) ------------------------------------------------------------------------ */
+/* ---- lines (rank_line.c) --------------------------------------------------------------------- */
 
 struct vti_log_field {
     const char *at;
@@ -46,15 +48,16 @@ struct vti_log_line {
 /* Takes a line without its newline apart. NULL, or the reason why it cannot be used. */
 const char *vti_log_line_parse(struct vti_log_line *line, const char *text, size_t len);
 
-/* The decimal number at `begin`, exactly as strtod reads it. Returns its end, NULL if there is none. */
+/* The decimal number at `begin`, exactly as strtod reads it. Returns its end, NULL if there is
+ * none. */
 const char *vti_log_number(const char *begin, const char *end, double *value);
 
-/* ---- rows (rank.c) ------------------------------------------------------------------------------ */
+/* ---- rows (rank.c) --------------------------------------------------------------------------- */
 
 #define VTI_SCAN_NAME 64 /* bytes of a name that are compared at once */
 
 struct vti_rank_entry { /* what every line needs first, in two cache lines */
-    const char *name; /* the key in the map */
+    const char *name;   /* the key in the map */
     size_t len;
     double total, max, min;
     uint64_t count;
@@ -82,8 +85,8 @@ struct vti_rank {
 
     struct vti_open_spans open; /* wide */
 
-    char *buffer; /* owned, of a log: the part of it that is not yet taken apart */
-    size_t begun; /* bytes of a line that is not yet whole */
+    char *buffer;     /* owned, of a log: the part of it that is not yet taken apart */
+    size_t begun;     /* bytes of a line that is not yet whole */
     bool is_skipping; /* inside a line that is too long */
 };
 
@@ -97,13 +100,13 @@ int vti_rank_percentiles(struct vti_rank_entry *entry);
 /* Counts a line that cannot be used; its number is lines.read. */
 void vti_rank_refuse(struct vti_rank *rank, const char *reason);
 
-/* ---- counting (rank_scan.c, rank_log.c) ---------------------------------------------------------- */
+/* ---- counting (rank_scan.c, rank_log.c) ------------------------------------------------------ */
 
 /* Bytes behind the first one of a line, and behind a name, at which rank_scan.c may look. */
 #define VTI_SCAN_ROOM 256
 
-/* Counts usual lines from *at on, as far as they go or VTI_SCAN_ROOM bytes before `end`; *at is then
- * at the first line that was not counted. 0 or VTI_E_NOMEM, as all of these. */
+/* Counts usual lines from *at on, as far as they go or VTI_SCAN_ROOM bytes before `end`; *at is
+ * then at the first line that was not counted. 0 or VTI_E_NOMEM, as all of these. */
 int vti_rank_scan(struct vti_rank *rank, const char **at, const char *end);
 
 /* The entry of a name that stands in the buffer: behind it VTI_SCAN_NAME bytes can be read. */
@@ -113,7 +116,8 @@ void vti_rank_add(struct vti_rank_entry *entry, double duration);
 /* Counts any line. */
 int vti_rank_count_line(struct vti_rank *rank, const struct vti_log_line *line);
 
-/* One line as Mistral's script sees it (rank_compat.c): 0, VTI_E_DAMAGED where the script fails, VTI_E_NOMEM. */
+/* One line as Mistral's script sees it (rank_compat.c): 0, VTI_E_DAMAGED where the script fails,
+ * VTI_E_NOMEM. */
 int vti_rank_compat_line(struct vti_rank *rank, const char *text, size_t len);
 
 /* All of a recording (rank_recording.c). */

@@ -5,8 +5,8 @@
  *   stop:  TIMESTAMP DURATION BASE PARENT SPAN NAME-stop[  <- !!!][ {json}]
  *
  * Fields are joined by one blank, so ten blanks follow the timestamp of a start. Names may hold
- * blanks: where they end is told by the suffix. This reads every line; rank_scan.c reads the usual ones
- * faster and must agree. Never reads outside the line.
+ * blanks: where they end is told by the suffix. This reads every line; rank_scan.c reads the usual
+ * ones faster and must agree. Never reads outside the line.
  */
 #include "analyze/rank_impl.h"
 
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_GAP 10      /* blanks between the timestamp of a start and its base id */
+#define START_GAP 10       /* blanks between the timestamp of a start and its base id */
 #define TIMESTAMP_LEAST 19 /* 2020-02-27T08:04:25 */
-#define NUMBER_MOST 400   /* characters; longer is no duration */
-#define EXACT_DIGITS 15   /* integers of so many digits are exact in a double */
-#define EXACT_POWER 22    /* as are powers of ten up to this */
+#define NUMBER_MOST 400    /* characters; longer is no duration */
+#define EXACT_DIGITS 15    /* integers of so many digits are exact in a double */
+#define EXACT_POWER 22     /* as are powers of ten up to this */
 
 /* What the log writer puts behind the name of a span of more than half a second. */
 static const struct vti_log_field slow_mark = {VTI_LOG_SLOW_MARK, sizeof VTI_LOG_SLOW_MARK - 1};
@@ -35,7 +35,8 @@ static const char *take_digits(const char *at, const char *end, uint64_t *number
     return at;
 }
 
-/* The part behind the digits: e, perhaps a sign, digits. Adds to *power. NULL if it has no digits. */
+/* The part behind the digits: e, perhaps a sign, digits. Adds to *power. NULL if it has no
+ * digits. */
 static const char *take_exponent(const char *at, const char *end, int *power)
 {
     bool is_negative = false;
@@ -112,8 +113,8 @@ static const char *skip_blanks(const char *at, const char *end)
 
 static bool is_timestamp(const char *at, size_t len)
 {
-    return len > TIMESTAMP_LEAST && at[4] == '-' && at[7] == '-' && at[10] == 'T' && at[13] == ':' &&
-           at[16] == ':';
+    return len > TIMESTAMP_LEAST && at[4] == '-' && at[7] == '-' && at[10] == 'T' &&
+           at[13] == ':' && at[16] == ':';
 }
 
 static bool ends_with(const char *at, size_t len, const struct vti_log_field *suffix)
@@ -129,8 +130,9 @@ static bool begins_with(const char *at, const char *end, const char *text)
 }
 
 /*
- * Finds the name at the start of [at, end): it ends with the suffix at the end of the line, else with
- * the first one that is followed by what the log writer appends, else with the first one before a blank.
+ * Finds the name at the start of [at, end): it ends with the suffix at the end of the line, else
+ * with the first one that is followed by what the log writer appends, else with the first one
+ * before a blank.
  */
 static bool find_name(struct vti_log_field *name, const char *at, const char *end,
                       const struct vti_log_field *suffix)
@@ -164,6 +166,8 @@ static const char *name_line(struct vti_log_line *line, const char *at, const ch
     static const struct vti_log_field start = {"-start", 6};
     static const struct vti_log_field stop = {"-stop", 5};
 
+    if (ends_with(at, (size_t)(end - at), &slow_mark))
+        end -= slow_mark.len;
     if (find_name(&line->name, at, end, line->is_stop ? &stop : &start))
         return NULL;
     if (!find_name(&line->name, at, end, line->is_stop ? &start : &stop))
@@ -184,8 +188,6 @@ const char *vti_log_line_parse(struct vti_log_line *line, const char *text, size
         return "is blank";
     if (!is_timestamp(text, (size_t)(end - text)))
         return "does not begin with a timestamp";
-    if (ends_with(text, (size_t)(end - text), &slow_mark))
-        end -= slow_mark.len;
     after = memchr(text + TIMESTAMP_LEAST, ' ', (size_t)(end - text) - TIMESTAMP_LEAST);
     if (!after)
         return "ends after the timestamp";

@@ -1,9 +1,9 @@
 /*
  * rank_log.c - cuts a trace log that comes in pieces into lines and counts them into the rows.
  *
- * A piece is kept only until its lines are taken apart, and is small enough to stay in the CPU's cache
- * between read(2) and memchr. Called for every byte of logs of many gigabytes: nothing here may grow
- * with the number of lines.
+ * A piece is kept only until its lines are taken apart, and is small enough to stay in the CPU's
+ * cache between read(2) and memchr. Called for every byte of logs of many gigabytes: nothing here
+ * may grow with the number of lines.
  */
 #include "analyze/rank_impl.h"
 
@@ -127,7 +127,8 @@ static int take_any_line(struct vti_rank *rank, const char *text, size_t len)
     rank->lines.read++;
     if (len > VTI_LOG_LINE_MOST)
         return refuse_long_line(rank);
-    return rank->options.is_compat ? take_compat_lines(rank, text, len) : take_line(rank, text, len);
+    return rank->options.is_compat ? take_compat_lines(rank, text, len)
+                                   : take_line(rank, text, len);
 }
 
 /* Puts a line that is not whole yet in front of the next piece; one that is too long is skipped. */
@@ -149,9 +150,9 @@ static int keep_rest(struct vti_rank *rank, const char *rest, size_t len)
 /*
  *   | spare | begun line | piece | slack |
  *
- * A piece is always read to the same aligned place: a copy to other addresses takes up to three times
- * as long. The line that it cuts is kept in front of that place. Behind the piece there is slack
- * for looking at more bytes than there are.
+ * A piece is always read to the same aligned place: a copy to other addresses takes up to three
+ * times as long. The line that it cuts is kept in front of that place. Behind the piece there is
+ * slack for looking at more bytes than there are.
  */
 char *vti_rank_log_room(struct vti_rank *rank, size_t *room)
 {

@@ -1,8 +1,8 @@
 /*
  * rank_open.c - the spans of a log that have begun and not ended.
  *
- * Open addressing with linear probing; removal closes the gap it leaves, so that a log of any length
- * never needs more room than the spans that are open at one time.
+ * Open addressing with linear probing; removal closes the gap it leaves, so that a log of any
+ * length never needs more room than the spans that are open at one time.
  */
 #include "analyze/rank_impl.h"
 
@@ -72,7 +72,8 @@ static int grow(struct vti_open_spans *open)
     return 0;
 }
 
-int vti_open_add(struct vti_open_spans *open, const uint64_t key[2], uint32_t row, int64_t *replaced)
+int vti_open_add(struct vti_open_spans *open, const uint64_t key[2], uint32_t row,
+                 int64_t *replaced)
 {
     struct vti_open_span *span;
 

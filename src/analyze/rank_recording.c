@@ -14,11 +14,6 @@
 
 #define NS_PER_SECOND 1e9 /* divided by, not multiplied with its inverse: that would round twice */
 
-static int fail_read(int code)
-{
-    return vti_fail(code, "%s", vt_read_error());
-}
-
 static int64_t entry_of_site(struct vti_rank *rank, const vt_recording *recording, uint32_t id)
 {
     struct vt_site_info site;
@@ -41,17 +36,20 @@ static void add_site(const struct vti_rank *rank, struct vti_rank_entry *entry,
     /* Not total / count: the total counts nested spans of one site once. */
     sum += (double)stats->avg_ns / NS_PER_SECOND * (double)stats->count;
     entry->avg = entry->count ? sum / (double)entry->count : 0;
-    entry->total += (double)(rank->options.is_raw ? stats->raw_total_ns : stats->total_ns) / NS_PER_SECOND;
-    entry->self += (double)(rank->options.is_raw ? stats->raw_self_ns : stats->self_ns) / NS_PER_SECOND;
+    entry->total += (double)(rank->options.is_raw ? stats->raw_total_ns : stats->total_ns) /
+                    NS_PER_SECOND;
+    entry->self += (double)(rank->options.is_raw ? stats->raw_self_ns : stats->self_ns) /
+                   NS_PER_SECOND;
     entry->p50 = (double)stats->p50_ns / NS_PER_SECOND;
     entry->p99 = (double)stats->p99_ns / NS_PER_SECOND;
     entry->unfinished += stats->unfinished;
     entry->errors += stats->errors;
 }
 
-/* One row for each name; *is_walk_due when the figures of several sites met whose percentiles do not add up. */
-static int add_sites(struct vti_rank *rank, const vt_recording *recording, const struct vt_stats *stats,
-                     bool *is_walk_due)
+/* One row for each name; *is_walk_due when the figures of several sites met whose percentiles do
+ * not add up. */
+static int add_sites(struct vti_rank *rank, const vt_recording *recording,
+                     const struct vt_stats *stats, bool *is_walk_due)
 {
     for (size_t i = 0; i < stats->site_count; i++) {
         int64_t index = entry_of_site(rank, recording, stats->sites[i].site);
@@ -76,7 +74,8 @@ static int walk_span(const struct vt_span *span, void *arg)
 {
     struct walk *walk = arg;
     int64_t raw = span->end_ns - span->begin_ns;
-    double duration = (double)(walk->rank->options.is_raw ? raw : span->corrected_ns) / NS_PER_SECOND;
+    double duration = (double)(walk->rank->options.is_raw ? raw : span->corrected_ns) /
+                      NS_PER_SECOND;
     int64_t index = entry_of_site(walk->rank, walk->recording, span->site);
     struct vti_rank_entry *entry;
 
@@ -116,7 +115,7 @@ static int walk_spans(struct vti_rank *rank, vt_recording *recording, const stru
     free(walk.entries);
     if (code == VTI_E_NOMEM)
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    return code ? fail_read(code) : 0;
+    return code;
 }
 
 static void take_trust(struct vti_rank *rank, const vt_recording *recording)
@@ -142,13 +141,11 @@ int vti_rank_recording(struct vti_rank *rank, const char *path)
     int code = vt_recording_open(&recording, path);
 
     if (code)
-        return fail_read(code);
-    take_trust(rank, recording);
+        return code;
     code = vt_stats_query(recording, &all, &stats);
-    if (code) {
-        code = fail_read(code);
+    if (code)
         goto out;
-    }
+    take_trust(rank, recording); /* now that every block has been looked at */
     if (stats.site_count == 0) {
         code = vti_fail(VTI_E_EMPTY, "%s: holds no spans", path);
         goto out;

@@ -1,11 +1,11 @@
 /*
  * rank_scan.c - takes the usual lines of a trace log apart in a fifth of the time, and counts them.
  *
- * Usual is: a timestamp of 26 characters, three ids of 36, a name of at most 58, perhaps the mark of a
- * slow span, a newline. Half of a log is starts, in no order, and no two lines are of one length: a
- * branch on either is guessed wrong every other time and costs as much as the rest, so ends are
- * found by comparing 64 bytes at once. What is taken here vti_log_line_parse() reads the same way.
- * Never looks further than VTI_SCAN_ROOM bytes.
+ * Usual is: a timestamp of 26 characters, three ids of 36, a name of at most 58, perhaps the mark
+ * of a slow span, a newline. Half of a log is starts, in no order, and no two lines are of one
+ * length: a branch on either is guessed wrong every other time and costs as much as the rest, so
+ * ends are found by comparing 64 bytes at once. What is taken here vti_log_line_parse() reads the
+ * same way. Never looks further than VTI_SCAN_ROOM bytes.
  */
 #include "analyze/rank_impl.h"
 
@@ -37,8 +37,8 @@ static uint64_t load_word(const char *at)
     return word;
 }
 
-/* The high bit of each byte that may end a field or a line: blanks and control characters (and bytes
- * beyond ASCII, which ids and timestamps do not have). */
+/* The high bit of each byte that may end a field or a line: blanks and control characters (and
+ * bytes beyond ASCII, which ids and timestamps do not have). */
 static vector ends(const char *at)
 {
     return load(at) - (uint8_t)'!';
@@ -167,7 +167,8 @@ static const char *take_name(struct usual_line *line, const char *at)
     return next;
 }
 
-/* Takes the line at `text` apart if it is a usual one and returns where the next begins; else NULL. */
+/* Takes the line at `text` apart if it is a usual one and returns where the next begins; else
+ * NULL. */
 static const char *take_line(struct usual_line *line, const char *text)
 {
     const char *at = text + TIMESTAMP + 1;
@@ -227,8 +228,10 @@ int64_t vti_rank_find(struct vti_rank *rank, const struct vti_log_field *name)
 
 void vti_rank_add(struct vti_rank_entry *entry, double duration)
 {
-    if (entry->count++ == 0)
-        entry->max = entry->min = duration;
+    if (entry->count++ == 0) {
+        entry->total = entry->max = entry->min = duration; /* 0 + -0.0 would lose the sign */
+        return;
+    }
     entry->total += duration;
     if (duration > entry->max)
         entry->max = duration;

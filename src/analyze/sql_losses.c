@@ -1,8 +1,4 @@
-/*
- * sql_losses.c - tables losses and damage: what is missing from the recording, and why.
- *
- * Losses are stated in blocks of their own, or stand between the events where they happened.
- */
+/* sql_losses.c - tables losses and damage: what is missing from the recording, and why. */
 #include "analyze/check.h"
 #include "analyze/sql_table.h"
 #include "base/error.h"
@@ -10,22 +6,11 @@
 #include <stdlib.h>
 
 struct state {
-    struct vti_sql_scan scan;
-    uint32_t next;     /* stated loss, or damage */
-    vt_cursor *cursor; /* owned; over events, after the stated ones */
+    const vt_recording *recording;
+    uint32_t next; /* row */
     struct vt_loss_info loss;
     struct vt_damage_info damage;
 };
-
-static void close_state(void *arg)
-{
-    struct state *state = arg;
-
-    if (!state)
-        return;
-    vt_cursor_close(state->cursor);
-    free(state);
-}
 
 static int open_losses(void **result, const struct vti_sql_scan *scan)
 {
@@ -33,7 +18,7 @@ static int open_losses(void **result, const struct vti_sql_scan *scan)
 
     if (!state)
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    state->scan = *scan;
+    state->recording = scan->recording;
     *result = state;
     return 0;
 }
@@ -52,39 +37,11 @@ static const struct vti_sql_column loss_columns[] = {
     {"track", "INTEGER"},   {"begin_ns", "INTEGER"}, {"end_ns", "INTEGER"},    {0},
 };
 
-static void take_gap(struct state *state, const struct vt_event *event)
-{
-    struct vt_track_info track;
-
-    vt_recording_track_by_id(state->scan.recording, event->track, &track);
-    state->loss = (struct vt_loss_info){.reason = event->loss_reason,
-                                        .process = track.process,
-                                        .track = event->track,
-                                        .events = event->loss_events,
-                                        .begin_ns = event->time_ns - event->loss_ns,
-                                        .end_ns = event->time_ns};
-}
-
 static int next_loss(void *arg)
 {
     struct state *state = arg;
-    struct vt_event event;
-    int got;
 
-    if (!state->cursor) {
-        if (vt_recording_loss(state->scan.recording, state->next++, &state->loss))
-            return 1;
-        got = vt_cursor_open(&state->cursor, state->scan.recording, NULL);
-        if (got)
-            return got;
-    }
-    while ((got = vt_cursor_next(state->cursor, &event)) > 0 && !*state->scan.is_interrupted) {
-        if (event.kind != VT_EVENT_LOSS)
-            continue;
-        take_gap(state, &event);
-        return 1;
-    }
-    return got;
+    return vt_recording_loss(state->recording, state->next++, &state->loss);
 }
 
 static void loss_column(void *arg, unsigned at, struct sqlite3_context *context)
@@ -126,7 +83,7 @@ const struct vti_sql_table vti_sql_losses = {
     .open = open_losses,
     .next = next_loss,
     .column = loss_column,
-    .close = close_state,
+    .close = free,
 };
 
 /* ---- damage ---------------------------------------------------------------------------------- */
@@ -139,7 +96,7 @@ static int next_damage(void *arg)
 {
     struct state *state = arg;
 
-    return vt_recording_damage(state->scan.recording, state->next++, &state->damage);
+    return vt_recording_damage(state->recording, state->next++, &state->damage);
 }
 
 static void damage_column(void *arg, unsigned at, struct sqlite3_context *context)
@@ -169,5 +126,5 @@ const struct vti_sql_table vti_sql_damage = {
     .open = open_damage,
     .next = next_damage,
     .column = damage_column,
-    .close = close_state,
+    .close = free,
 };

@@ -23,7 +23,7 @@ const char *vti_site_kind_text(enum vt_site_type type); /* "span", "counter", â€
 void vti_recording_extent(const vt_recording *recording, int64_t *begin_ns, int64_t *end_ns);
 
 /* "2026-11-15T20:15:03.123456789Z". */
-#define VTI_MOMENT_BYTES 40
+#define VTI_MOMENT_BYTES 96
 const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns);
 
 #endif

@@ -126,6 +126,24 @@ void vti_buf_add_text(struct vti_buf *buf, const char *text)
     vti_buf_add(buf, text, strlen(text));
 }
 
+void vti_buf_add_decimal_u(struct vti_buf *buf, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    vti_buf_add(buf, digits + at, sizeof digits - at);
+}
+
+void vti_buf_add_decimal(struct vti_buf *buf, int64_t value)
+{
+    if (value < 0)
+        vti_buf_add_u8(buf, '-');
+    vti_buf_add_decimal_u(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
 void vti_buf_printf(struct vti_buf *buf, const char *format, ...)
 {
     va_list args;

@@ -40,6 +40,8 @@ void vti_buf_add_signed(struct vti_buf *buf, int64_t value); /* zigzag varint */
 /* A varint length and the bytes; NULL counts as "". */
 void vti_buf_add_string(struct vti_buf *buf, const char *text);
 void vti_buf_add_text(struct vti_buf *buf, const char *text); /* the bytes alone, for text output */
+void vti_buf_add_decimal(struct vti_buf *buf, int64_t value); /* as text */
+void vti_buf_add_decimal_u(struct vti_buf *buf, uint64_t value);
 void vti_buf_printf(struct vti_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -137,7 +137,8 @@ static int write_all(struct vti_output *out, const uint8_t *at, size_t count)
             count -= (size_t)wrote;
         } else if (errno != EINTR) {
             out->error = errno == ENOSPC || errno == EDQUOT ? VTI_E_DISK_FULL : VTI_E_WRITE;
-            vti_fail_errno(out->error, "%s: cannot write", out->path ? out->path : "standard output");
+            vti_fail_errno(out->error, "%s: cannot write",
+                           out->path ? out->path : "standard output");
         }
     }
     return out->error;
@@ -174,7 +175,8 @@ int vti_output_fd(const struct vti_output *out)
     int fd;
 
     if (out->is_direct)
-        return vti_fail(VTI_E_WRITE, "%s: is not a file", out->path ? out->path : "standard output");
+        return vti_fail(VTI_E_WRITE, "%s: is not a file",
+                        out->path ? out->path : "standard output");
     fd = fcntl(out->fd, F_DUPFD_CLOEXEC, 3);
     return fd < 0 ? vti_fail_errno(VTI_E_SYSTEM, "%s: no file descriptor", out->path) : fd;
 }

@@ -3,9 +3,7 @@
 
 #include "base/utf8.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,13 +136,13 @@ void vti_json_string(struct vti_json *json, const char *text)
 void vti_json_int(struct vti_json *json, int64_t value)
 {
     before_value(json);
-    vti_buf_printf(json->out, "%" PRId64, value);
+    vti_buf_add_decimal(json->out, value);
 }
 
 void vti_json_uint(struct vti_json *json, uint64_t value)
 {
     before_value(json);
-    vti_buf_printf(json->out, "%" PRIu64, value);
+    vti_buf_add_decimal_u(json->out, value);
 }
 
 int vti_double_text(char *to, double value)
@@ -183,14 +181,8 @@ void vti_json_null(struct vti_json *json)
     vti_buf_add_text(json->out, "null");
 }
 
-void vti_json_raw(struct vti_json *json, const char *format, ...)
+void vti_json_raw(struct vti_json *json, const char *text)
 {
-    char text[64];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     before_value(json);
     vti_buf_add_text(json->out, text);
 }

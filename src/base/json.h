@@ -36,9 +36,8 @@ void vti_json_double(struct vti_json *json, double value); /* shortest text that
 void vti_json_bool(struct vti_json *json, bool value);
 void vti_json_null(struct vti_json *json);
 
-/* A value that the caller formats, such as a number with a fixed number of decimals. */
-void vti_json_raw(struct vti_json *json, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* The first part of a value that the caller writes himself, such as a number with fixed decimals. */
+void vti_json_raw(struct vti_json *json, const char *text);
 
 /* Shortest decimal text that reads back as `value`; returns its length. Fits in 32 bytes. */
 int vti_double_text(char *to, double value);

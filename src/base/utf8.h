@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at `at` (left > 0) and which it is; 0 if none is there: overlong, surrogate, cut. */
+/* Bytes of the character at `at` (left > 0) and which it is; 0 if none is there: overlong,
+ * surrogate, cut. */
 size_t vti_utf8_get(const uint8_t *at, size_t left, uint32_t *character);
 
 #endif

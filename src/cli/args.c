@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Beside the VTI_OPT_… of cmd.h; main looks for --help before a command runs, so commands see neither. */
+/* Beside the VTI_OPT_… of cmd.h; main looks for --help before a command runs, so commands see
+ * neither. */
 enum { FOUND_HELP = -4, FOUND_NOTHING = -5 };
 
 static int complain(const struct vti_args *args, const char *format, ...)
@@ -60,7 +61,8 @@ bool vti_option_has_choices(const struct vti_option *option)
     if (!option->value || !strchr(option->value, '|'))
         return false;
     for (const char *at = option->value; *at; at++)
-        if (!islower((unsigned char)*at) && !isdigit((unsigned char)*at) && *at != '|' && *at != '-')
+        if (!islower((unsigned char)*at) && !isdigit((unsigned char)*at) && *at != '|' &&
+            *at != '-')
             return false;
     return true;
 }

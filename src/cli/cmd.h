@@ -1,10 +1,10 @@
 /*
  * cmd.h - what a subcommand is.
  *
- * To add one: write src/cli/cmd_NAME.c that defines `const struct vti_command vti_cmd_NAME`, add one
- * line to commands.def, one page docs/commands/NAME.md, one case under tests/cli. A test checks that all four exist
- * and that `venturi NAME --help` stands in the page. A command parses, calls model, analyze or
- * export, and renders: it holds no analysis of its own.
+ * To add one: write src/cli/cmd_NAME.c that defines `const struct vti_command vti_cmd_NAME`, add
+ * one line to commands.def, one page docs/commands/NAME.md, one case under tests/cli. A test checks
+ * that all four exist and that `venturi NAME --help` stands in the page. A command parses, calls
+ * model, analyze or export, and renders: it holds no analysis of its own.
  */
 #ifndef VENTURI_CLI_CMD_H
 #define VENTURI_CLI_CMD_H
@@ -13,17 +13,20 @@
 
 enum vti_exit {
     VTI_EXIT_OK = 0,
-    VTI_EXIT_NO = 1,    /* the answer is no */
-    VTI_EXIT_BAD = 2,   /* usage or input error */
-    VTI_EXIT_UNSURE = 3,/* not comparable, inconclusive */
-    VTI_EXIT_SETUP = 125, VTI_EXIT_CANNOT = 126, VTI_EXIT_MISSING = 127 /* run, as env does */
+    VTI_EXIT_NO = 1,     /* the answer is no */
+    VTI_EXIT_BAD = 2,    /* usage or input error */
+    VTI_EXIT_UNSURE = 3, /* not comparable, inconclusive */
+    VTI_EXIT_SETUP = 125,
+    VTI_EXIT_CANNOT = 126,
+    VTI_EXIT_MISSING = 127 /* run, as env does */
 };
 
+/* A value of lower-case words with | between them ("csv|json") names all that the option takes;
+ * vti_args_next() refuses others. */
 struct vti_option {
     char letter;       /* 0: none */
     const char *name;  /* without the dashes */
-    const char *value; /* name of its value in the help ("FILE"), NULL: a switch. Lower-case words with |
-                          between them ("csv|json") are all that it takes: others are refused */
+    const char *value; /* name of its value in the help ("FILE"), NULL: a switch */
     const char *help;  /* one line */
 };
 
@@ -38,9 +41,10 @@ struct vti_command {
 };
 
 /*
- * Walks over the arguments with the command's own table. Returns the option's index in the table with
- * *value set (NULL for a switch), VTI_OPT_OPERAND with *value the word, VTI_OPT_DONE at the end, or VTI_OPT_BAD after
- * one line on stderr. Takes --name=value, --name value, -n value, -nvalue, bundled switches, and `--`.
+ * Walks over the arguments with the command's own table. Returns the option's index in the table
+ * with *value set (NULL for a switch), VTI_OPT_OPERAND with *value the word, VTI_OPT_DONE at the
+ * end, or VTI_OPT_BAD after one line on stderr. Takes --name=value, --name value, -n value,
+ * -nvalue, bundled switches, and `--`.
  */
 struct vti_args {
     const struct vti_command *command;
@@ -57,13 +61,16 @@ enum { VTI_OPT_DONE = -1, VTI_OPT_OPERAND = -2, VTI_OPT_BAD = -3 };
 void vti_args_init(struct vti_args *args, const struct vti_command *command, int argc, char **argv);
 int vti_args_next(struct vti_args *args, const char **value);
 
-/* One line on stderr, "venturi NAME: …", with the hint after it if there is one; returns VTI_EXIT_BAD. */
-int vti_cmd_fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* One line on stderr, "venturi NAME: …", with the hint after it if there is one; returns
+ * VTI_EXIT_BAD. */
+int vti_cmd_fail(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* The same for an error code: message and hint of base/error.h. */
 int vti_cmd_error(const char *command, int code);
 
 /* A line on stderr that does not end the command: "venturi NAME: warning: …". */
-void vti_cmd_warn(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void vti_cmd_warn(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

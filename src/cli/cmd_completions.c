@@ -1,8 +1,8 @@
 /*
  * cmd_completions.c - venturi completions: what a shell needs to complete our commands and options.
  *
- * Everything comes from the command table: what an option takes from the name of its value (FILE, OUT,
- * DIR: a file; a|b|c: one of these), what a command takes from its usage.
+ * Everything comes from the command table: what an option takes from the name of its value (FILE,
+ * OUT, DIR: a file; a|b|c: one of these), what a command takes from its usage.
  */
 #include "cli/frame.h"
 
@@ -79,7 +79,7 @@ static void print_command_names(void)
         printf("%s ", vti_commands[i]->name);
 }
 
-/* ---- bash ---------------------------------------------------------------------------------------- */
+/* ---- bash ------------------------------------------------------------------------------------ */
 
 static const char bash_head[] =
     "# bash completion for venturi; to use it: source <(venturi completions bash)\n"
@@ -91,7 +91,8 @@ static const char bash_head[] =
     "_venturi() {\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
     "    COMPREPLY=()\n"
-    "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+    "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then "
+    "prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
     "    if ((COMP_CWORD == 1)); then\n"
     "        _venturi_words '";
 
@@ -128,14 +129,19 @@ static void print_bash_command(const struct vti_command *command)
     printf("        esac\n");
     print_bash_options(command);
     switch (taken_by_command(command)) {
-    case A_FILE: printf("        _venturi_files -f\n"); break;
-    case A_PROGRAM: printf("        _venturi_files -c -f\n"); break;
+    case A_FILE:
+        printf("        _venturi_files -f\n");
+        break;
+    case A_PROGRAM:
+        printf("        _venturi_files -c -f\n");
+        break;
     case A_CHOICE:
         printf("        _venturi_words '");
         print_choices(command->usage);
         printf("'\n");
         break;
-    case NOTHING: break;
+    case NOTHING:
+        break;
     }
     printf("        ;;\n");
 }
@@ -153,7 +159,7 @@ static void print_bash(void)
     printf("    esac\n}\ncomplete -F _venturi venturi\n");
 }
 
-/* ---- zsh ----------------------------------------------------------------------------------------- */
+/* ---- zsh ------------------------------------------------------------------------------------- */
 
 static void print_zsh_option(const struct vti_option *option)
 {
@@ -185,7 +191,9 @@ static void print_zsh_command(const struct vti_command *command)
         print_zsh_option(option);
     print_zsh_option(&help);
     switch (taken_by_command(command)) {
-    case A_FILE: printf(" \\\n            '*:file:_files'"); break;
+    case A_FILE:
+        printf(" \\\n            '*:file:_files'");
+        break;
     case A_PROGRAM:
         printf(" \\\n            '(-)1:program:_command_names -e' '*::arguments:_normal'");
         break;
@@ -194,7 +202,8 @@ static void print_zsh_command(const struct vti_command *command)
         print_choices(command->usage);
         printf(")'");
         break;
-    case NOTHING: break;
+    case NOTHING:
+        break;
     }
     printf(" ;;\n");
 }
@@ -219,10 +228,11 @@ static void print_zsh(void)
     for (int i = 0; vti_commands[i]; i++)
         print_zsh_command(vti_commands[i]);
     printf("    esac\n}\n"
-           "if [[ $funcstack[1] == _venturi ]]; then _venturi \"$@\"; else compdef _venturi venturi; fi\n");
+           "if [[ $funcstack[1] == _venturi ]]; then _venturi \"$@\"; else compdef _venturi "
+           "venturi; fi\n");
 }
 
-/* ---- fish ---------------------------------------------------------------------------------------- */
+/* ---- fish ------------------------------------------------------------------------------------ */
 
 static void print_fish_option(const struct vti_command *command, const struct vti_option *option)
 {
@@ -260,25 +270,27 @@ static void print_fish_command(const struct vti_command *command)
         print_choices(command->usage);
         printf("'\n");
     } else {
-        printf("-F%s\n", taken_by_command(command) == A_PROGRAM ? " -a '(__fish_complete_command)'" : "");
+        printf("-F%s\n",
+               taken_by_command(command) == A_PROGRAM ? " -a '(__fish_complete_command)'" : "");
     }
 }
 
 static void print_fish(void)
 {
-    printf("# fish completion for venturi; to use it: venturi completions fish | source\n"
-           "complete -c venturi -f\n"
-           "complete -c venturi -n __fish_use_subcommand -l version -d 'tell which version this is'\n"
-           "complete -c venturi -n __fish_use_subcommand -s h -l help -d 'list the commands'\n"
-           "complete -c venturi -n __fish_use_subcommand -a help -d 'explain a command'\n"
-           "complete -c venturi -n '__fish_seen_subcommand_from help' -a '");
+    printf(
+        "# fish completion for venturi; to use it: venturi completions fish | source\n"
+        "complete -c venturi -f\n"
+        "complete -c venturi -n __fish_use_subcommand -l version -d 'tell which version this is'\n"
+        "complete -c venturi -n __fish_use_subcommand -s h -l help -d 'list the commands'\n"
+        "complete -c venturi -n __fish_use_subcommand -a help -d 'explain a command'\n"
+        "complete -c venturi -n '__fish_seen_subcommand_from help' -a '");
     print_command_names();
     printf("'\n");
     for (int i = 0; vti_commands[i]; i++)
         print_fish_command(vti_commands[i]);
 }
 
-/* ---- the command --------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int run(int argc, char **argv)
 {

@@ -66,7 +66,8 @@ static int print_settings(const struct vti_setting *settings)
     return code;
 }
 
-static int print_text(const struct vti_check *checks, const struct vti_setting *settings, bool works)
+static int print_text(const struct vti_check *checks, const struct vti_setting *settings,
+                      bool works)
 {
     int code = print_checks(checks);
 
@@ -91,7 +92,8 @@ static void add_member(struct vti_json *json, const char *key, const char *value
     vti_json_string(json, value);
 }
 
-static int print_json(const struct vti_check *checks, const struct vti_setting *settings, bool works)
+static int print_json(const struct vti_check *checks, const struct vti_setting *settings,
+                      bool works)
 {
     static const char *const words[] = {"ok", "note", "bad"};
     struct vti_buf text = {0};

@@ -3,6 +3,7 @@
  * info_json.c.
  */
 #include "analyze/check.h"
+#include "analyze/values.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/cmd.h"
@@ -110,10 +111,13 @@ static void print_recording(const struct vti_info *all)
     const struct vt_recording_info *info = &all->info;
     char when[VTI_WHEN_BYTES];
     char number[VTI_NUMBER_BYTES];
+    int64_t begin_ns;
+    int64_t end_ns;
 
+    vti_recording_extent(all->recording, &begin_ns, &end_ns);
     print_line("file", "%s", info->path);
     print_line("recorded", "%s, %s", vti_text_when(when, info->start_realtime_ns),
-               vti_text_duration(number, (double)info->duration_ns));
+               vti_text_duration(number, (double)(end_ns - begin_ns)));
     print_line("state", "%s", state_text(info));
     if (*info->command)
         print_line("command", "%s", info->command);
@@ -123,8 +127,11 @@ static void print_recording(const struct vti_info *all)
         print_line("merged", "from %lu recordings", all->merged);
     print_hosts(all);
     print_clock(info);
-    print_line("size", "%s, %.2f bytes an event", vti_text_bytes(number, info->file_bytes),
-               info->event_count ? (double)info->file_bytes / (double)info->event_count : 0.0);
+    if (info->event_count)
+        print_line("size", "%s, %.2f bytes an event", vti_text_bytes(number, info->file_bytes),
+                   (double)info->file_bytes / (double)info->event_count);
+    else
+        print_line("size", "%s", vti_text_bytes(number, info->file_bytes));
     print_line("contents", "%llu events, %llu spans on threads, %u sites",
                (unsigned long long)info->event_count, (unsigned long long)info->span_count,
                info->site_count);
@@ -133,8 +140,8 @@ static void print_recording(const struct vti_info *all)
         print_line("writer", "venturi %s, %s", info->writer_version,
                    *info->policy ? info->policy : "policy unknown");
     if (info->unknown_blocks)
-        print_line("unknown", "%llu blocks of kinds that this version does not know",
-                   (unsigned long long)info->unknown_blocks);
+        print_line("unknown", "%llu block%s of a kind that this version does not know",
+                   (unsigned long long)info->unknown_blocks, info->unknown_blocks == 1 ? "" : "s");
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include "cli/rows.h"
 #include "cli/stop.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ struct request {
 struct output {
     struct vti_sql *sql;
     struct vti_buf buf;
-    struct vti_json json;
+    bool has_rows;
     struct vti_rows *rows; /* for the table */
     bool is_terminal;
 };
@@ -159,7 +158,7 @@ static void add_value(struct vti_buf *out, const struct vt_value *value)
     char number[32];
 
     if (value->type == VT_VALUE_INT)
-        vti_buf_printf(out, "%" PRId64, value->i);
+        vti_buf_add_decimal(out, value->i);
     else if (value->type == VT_VALUE_DOUBLE)
         vti_buf_add(out, number, (size_t)vti_double_text(number, value->d));
     else if (value->type == VT_VALUE_TEXT)
@@ -169,15 +168,18 @@ static void add_value(struct vti_buf *out, const struct vt_value *value)
 static void add_json_row(struct output *output)
 {
     struct vt_value value;
+    struct vti_json json;
 
-    vti_buf_add_u8(&output->buf, '\n');
-    vti_json_object(&output->json);
+    vti_buf_add_text(&output->buf, output->has_rows ? ",\n" : "\n");
+    output->has_rows = true;
+    vti_json_init(&json, &output->buf);
+    vti_json_object(&json);
     for (unsigned i = 0; i < vti_sql_column_count(output->sql); i++) {
         vti_sql_value(output->sql, i, &value);
-        vti_json_key(&output->json, vti_sql_column_name(output->sql, i));
-        vti_json_value(&output->json, &value);
+        vti_json_key(&json, vti_sql_column_name(output->sql, i));
+        vti_json_value(&json, &value);
     }
-    vti_json_object_end(&output->json);
+    vti_json_object_end(&json);
 }
 
 static void add_csv_cell(struct output *output, unsigned at, const char *text, size_t len)
@@ -235,8 +237,7 @@ static int begin_output(const struct request *request, struct output *output)
     int code = 0;
 
     if (request->is_json) {
-        vti_json_init(&output->json, &output->buf);
-        vti_json_array(&output->json);
+        vti_buf_add_u8(&output->buf, '[');
     } else if (request->is_csv) {
         for (unsigned i = 0; i < count; i++) {
             const char *name = vti_sql_column_name(output->sql, i);
@@ -280,10 +281,8 @@ static int write_rows(const struct request *request, struct output *output)
     }
     if (code || got < 0)
         return code ? code : got;
-    if (request->is_json) {
-        vti_json_array_end(&output->json);
-        vti_buf_add_u8(&output->buf, '\n');
-    }
+    if (request->is_json)
+        vti_buf_add_text(&output->buf, output->has_rows ? "\n]\n" : "]\n");
     return output->rows ? vti_rows_finish(output->rows) : flush_output(output, 0);
 }
 

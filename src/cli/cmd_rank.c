@@ -19,7 +19,8 @@ enum { OPT_WIDE, OPT_SORT, OPT_LIMIT, OPT_JSON, OPT_CSV, OPT_RAW, OPT_COMPAT, OP
 
 static const struct vti_option options[] = {
     [OPT_WIDE] = {'w', "wide", NULL, "also min, p50, p99, self time, unfinished, errors"},
-    [OPT_SORT] = {0, "sort", "total|max|avg|count|name|min|p50|p99|self", "what decides the order (total)"},
+    [OPT_SORT] = {0, "sort", "total|max|avg|count|name|min|p50|p99|self",
+                  "what decides the order (total)"},
     [OPT_LIMIT] = {'n', "limit", "N", "show the first N rows only"},
     [OPT_JSON] = {0, "json", NULL, "write JSON"},
     [OPT_CSV] = {0, "csv", NULL, "write CSV"},
@@ -45,13 +46,27 @@ static int take_option(struct request *request, int option, const char *value)
     char *end;
 
     switch (option) {
-    case OPT_WIDE: request->rank.is_wide = true; break;
-    case OPT_SORT: request->sort = value; break;
-    case OPT_JSON: request->is_json = true; break;
-    case OPT_CSV: request->is_csv = true; break;
-    case OPT_RAW: request->rank.is_raw = true; break;
-    case OPT_COMPAT: request->rank.is_compat = true; break;
-    case OPT_FORCE: request->force = true; break;
+    case OPT_WIDE:
+        request->rank.is_wide = true;
+        break;
+    case OPT_SORT:
+        request->sort = value;
+        break;
+    case OPT_JSON:
+        request->is_json = true;
+        break;
+    case OPT_CSV:
+        request->is_csv = true;
+        break;
+    case OPT_RAW:
+        request->rank.is_raw = true;
+        break;
+    case OPT_COMPAT:
+        request->rank.is_compat = true;
+        break;
+    case OPT_FORCE:
+        request->force = true;
+        break;
     case OPT_LIMIT:
         errno = 0;
         request->limit = strtoul(value, &end, 10);
@@ -83,12 +98,14 @@ static int take_arguments(struct request *request, int argc, char **argv)
         }
     }
     if (!request->file)
-        return vti_cmd_fail("rank", "which FILE? A recording, a trace log, or - for standard input");
+        return vti_cmd_fail("rank",
+                            "which FILE? A recording, a trace log, or - for standard input");
     if (request->is_json && request->is_csv)
         return vti_cmd_fail("rank", "either --json or --csv");
     if (request->rank.is_compat &&
         (request->is_json || request->is_csv || request->rank.is_wide || request->sort))
-        return vti_cmd_fail("rank", "--compat writes the script's table only: no --wide, --sort, --json, --csv");
+        return vti_cmd_fail(
+            "rank", "--compat writes the script's table only: no --wide, --sort, --json, --csv");
     if (request->out && !strcmp(request->out, "-"))
         request->out = NULL;
     return 0;
@@ -135,8 +152,9 @@ static void add_script_table(struct vti_buf *out, const struct vti_rank *rank,
         struct vti_rank_row row;
 
         vti_rank_row(rank, i, &row);
-        vti_buf_printf(out, "%-12.*f %-10.*f %-10.*f %-13llu ", decimals, plain(row.total), decimals,
-                       plain(row.max), decimals, plain(row.avg), (unsigned long long)row.count);
+        vti_buf_printf(out, "%-12.*f %-10.*f %-10.*f %-13llu ", decimals, plain(row.total),
+                       decimals, plain(row.max), decimals, plain(row.avg),
+                       (unsigned long long)row.count);
         if (request->rank.is_compat && (request->out || !isatty(STDOUT_FILENO)))
             vti_buf_add(out, row.name, row.len);
         else
@@ -153,20 +171,20 @@ struct field {
     bool is_count, is_wide, is_recorded; /* recorded: a log does not tell it */
 };
 
-#define FIELD(title, key, member, ...) {title, key, offsetof(struct vti_rank_row, member), __VA_ARGS__}
+#define AT(member) offsetof(struct vti_rank_row, member)
 static const struct field fields[] = {
-    FIELD("Total", "total_s", total, false, false, false),
-    FIELD("Self", "self_s", self, false, true, false),
-    FIELD("Avg", "avg_s", avg, false, false, false),
-    FIELD("Min", "min_s", min, false, true, false),
-    FIELD("p50", "p50_s", p50, false, true, false),
-    FIELD("p99", "p99_s", p99, false, true, false),
-    FIELD("Max", "max_s", max, false, false, false),
-    FIELD("Count", "count", count, true, false, false),
-    FIELD("Open", "unfinished", unfinished, true, true, false),
-    FIELD("Errors", "errors", errors, true, true, true),
+    {"Total", "total_s", AT(total), false, false, false},
+    {"Self", "self_s", AT(self), false, true, false},
+    {"Avg", "avg_s", AT(avg), false, false, false},
+    {"Min", "min_s", AT(min), false, true, false},
+    {"p50", "p50_s", AT(p50), false, true, false},
+    {"p99", "p99_s", AT(p99), false, true, false},
+    {"Max", "max_s", AT(max), false, false, false},
+    {"Count", "count", AT(count), true, false, false},
+    {"Open", "unfinished", AT(unfinished), true, true, false},
+    {"Errors", "errors", AT(errors), true, true, true},
 };
-#undef FIELD
+#undef AT
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 
 static bool is_shown(const struct field *field, const struct vti_rank *rank,
@@ -186,7 +204,8 @@ static uint64_t count_of(const struct field *field, const struct vti_rank_row *r
     return *(const uint64_t *)((const char *)row + field->at);
 }
 
-static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
+static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank,
+                          const struct request *request)
 {
     struct vti_column columns[FIELD_COUNT + 1];
     unsigned width = request->out ? 0 : vti_terminal_width(stdout);
@@ -259,7 +278,8 @@ static void add_csv(struct vti_buf *out, const struct vti_rank *rank, const stru
                 vti_buf_printf(out, ",%llu", (unsigned long long)count_of(&fields[f], &row));
             } else {
                 vti_buf_add_u8(out, ',');
-                vti_buf_add(out, number, (size_t)vti_double_text(number, time_of(&fields[f], &row)));
+                vti_buf_add(out, number,
+                            (size_t)vti_double_text(number, time_of(&fields[f], &row)));
             }
         }
         vti_buf_add_u8(out, '\n');
@@ -297,7 +317,8 @@ static void add_json_source(struct vti_json *json, const struct vti_rank *rank)
     vti_json_object_end(json);
 }
 
-static void add_json(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
+static void add_json(struct vti_buf *out, const struct vti_rank *rank,
+                     const struct request *request)
 {
     struct vti_json json;
 
@@ -369,14 +390,15 @@ static void warn_about_log(const struct vti_rank *rank, const char *file)
 
     vti_rank_lines(rank, &lines);
     if (lines.unusable)
-        vti_cmd_warn("rank", "%s: %llu of %llu lines not used; the first: line %llu %s", file,
+        vti_cmd_warn("rank", "%s: lines not used: %llu of %llu; the first: line %llu %s", file,
                      (unsigned long long)lines.unusable, (unsigned long long)lines.read,
                      (unsigned long long)lines.first_unusable, lines.reason);
     if (lines.negative)
-        vti_cmd_warn("rank", "%s: %llu negative durations left out; the first: line %llu", file,
+        vti_cmd_warn("rank", "%s: negative durations left out: %llu; the first: line %llu", file,
                      (unsigned long long)lines.negative, (unsigned long long)lines.first_negative);
     if (lines.orphans)
-        vti_cmd_warn("rank", "%s: %llu stops have no start; their self time includes what ran inside",
+        vti_cmd_warn("rank",
+                     "%s: stops without a start: %llu; their self time includes what ran inside",
                      file, (unsigned long long)lines.orphans);
     if (!lines.stops)
         vti_cmd_warn("rank", "%s: nothing in it has ended", file);
@@ -388,11 +410,11 @@ static void warn_about_recording(const struct vti_rank *rank, const char *file)
 
     vti_rank_trust(rank, &trust);
     if (trust.damage_count)
-        vti_cmd_warn("rank", "%s: bytes %llu to %llu are damaged (%u ranges in all); ranked without them",
-                     file, (unsigned long long)trust.damage_begin,
-                     (unsigned long long)trust.damage_end, trust.damage_count);
+        vti_cmd_warn("rank", "%s: damaged ranges left out: %u; the first: bytes %llu to %llu", file,
+                     trust.damage_count, (unsigned long long)trust.damage_begin,
+                     (unsigned long long)trust.damage_end);
     if (trust.lost_events)
-        vti_cmd_warn("rank", "%s: %llu events were lost while recording", file,
+        vti_cmd_warn("rank", "%s: events lost while recording: %llu", file,
                      (unsigned long long)trust.lost_events);
 }
 
@@ -418,7 +440,8 @@ static int rank_file(struct vti_rank *rank, const struct request *request)
         puts("Ranking profiled methods...");
     code = vti_rank_file(rank, request->file);
     if (code)
-        return request->rank.is_compat ? fail_like_script(request, code) : vti_cmd_error("rank", code);
+        return request->rank.is_compat ? fail_like_script(request, code)
+                                       : vti_cmd_error("rank", code);
     code = vti_rank_sort(rank, sort_key(request->sort));
     if (!code)
         code = render(&text, rank, request);

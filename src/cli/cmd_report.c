@@ -2,6 +2,7 @@
  * cmd_report.c - venturi report: the summary of a recording in the terminal. The JSON form is in
  * report_json.c.
  */
+#include "analyze/values.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -208,12 +209,15 @@ static int print_headline(const struct vti_report *report)
     struct vti_buf text = {0};
     char when[VTI_WHEN_BYTES];
     char number[VTI_NUMBER_BYTES];
+    int64_t begin_ns;
+    int64_t end_ns;
 
+    vti_recording_extent(report->recording, &begin_ns, &end_ns);
     vt_recording_process(report->recording, 0, &process);
     start_sentence(&sentence, "");
     add_part(&sentence, "%s", *process.name ? process.name : info->path);
     add_part(&sentence, "%s", vti_text_when(when, info->start_realtime_ns));
-    add_part(&sentence, "%s", vti_text_duration(number, (double)info->duration_ns));
+    add_part(&sentence, "%s", vti_text_duration(number, (double)(end_ns - begin_ns)));
     add_plural(&text, info->process_count, "process");
     vti_buf_add_text(&text, ", ");
     add_plural(&text, info->track_count, "thread");
@@ -505,14 +509,18 @@ static int print_trust(const struct vti_report *report)
                  info->damage_count == 1 ? "" : "s");
     if (!info->is_closed)
         add_part(&sentence, "recording not closed");
-    add_part(&sentence, "own cost %s (%.2g %%) %s",
-             vti_text_duration(number, (double)report->overhead_ns), report->overhead_share * 100,
-             report->is_raw ? "left in" : "subtracted");
+    if (report->overhead_ns)
+        add_part(&sentence, "own cost %s (%.2g %%) %s",
+                 vti_text_duration(number, (double)report->overhead_ns),
+                 report->overhead_share * 100, report->is_raw ? "left in" : "subtracted");
+    else
+        add_part(&sentence, "own cost not known");
     if (!strcmp(info->clock, "monotonic"))
         add_part(&sentence, "monotonic clock");
+    else if (*info->clock)
+        add_part(&sentence, "clock %s %s", info->clock, vti_text_rate(rate, info->ticks_per_ns));
     else
-        add_part(&sentence, "clock %s %s", *info->clock ? info->clock : "unknown",
-                 vti_text_rate(rate, info->ticks_per_ns));
+        add_part(&sentence, "clock unknown");
     return print_sentence(&sentence);
 }
 

@@ -25,8 +25,8 @@ bool vti_option_has_choices(const struct vti_option *option);
 void vti_help_list(struct vti_buf *out);
 void vti_help_command(struct vti_buf *out, const struct vti_command *command);
 
-/* Keeps in *best the candidate nearest to `word` so far, if at most VTI_SUGGEST_MOST typing mistakes
- * lie between them. Start with *best NULL and *distance VTI_SUGGEST_MOST + 1. */
+/* Keeps in *best the candidate nearest to `word` so far, if at most VTI_SUGGEST_MOST typing
+ * mistakes lie between them. Start with *best NULL and *distance VTI_SUGGEST_MOST + 1. */
 #define VTI_SUGGEST_MOST 2u
 void vti_suggest(const char *candidate, const char *word, size_t len, const char **best,
                  unsigned *distance);

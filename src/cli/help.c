@@ -17,7 +17,8 @@ void vti_help_list(struct vti_buf *out)
                           "Commands:\n");
     for (int i = 0; vti_commands[i]; i++)
         vti_buf_printf(out, "  %-12s %s\n", vti_commands[i]->name, vti_commands[i]->summary);
-    vti_buf_add_text(out, "\n'venturi help COMMAND' explains one; 'venturi --version' tells which this is.\n");
+    vti_buf_add_text(
+        out, "\n'venturi help COMMAND' explains one; 'venturi --version' tells which this is.\n");
 }
 
 static void add_option(struct vti_buf *out, const struct vti_option *option)

@@ -1,7 +1,8 @@
 /*
  * machine.c - tries what recording needs on this machine, and reads the settings.
  *
- * Each check does what the recorder would do rather than ask for versions, and leaves nothing behind.
+ * Each check does what the recorder would do rather than ask for versions, and leaves nothing
+ * behind.
  */
 #include "cli/machine.h"
 
@@ -54,7 +55,7 @@ static bool read_line(const char *path, char *to, size_t room)
     return got > 0;
 }
 
-/* ---- clock --------------------------------------------------------------------------------------- */
+/* ---- clock ----------------------------------------------------------------------------------- */
 
 static double clock_cost_ns(enum vti_clock_type type)
 {
@@ -82,10 +83,11 @@ static void check_clock(struct vti_check *check)
 
     if (type == VTI_CLOCK_MONOTONIC_NS)
         found(check, VTI_CHECK_NOTE, "the kernel does not trust the CPU's counter; spans cost more",
-             "clock_gettime, %.1f ns a read", cost);
+              "clock_gettime, %.1f ns a read", cost);
     else
         found(check, VTI_CHECK_OK, NULL, "%s, %.1f ns a read",
-             type == VTI_CLOCK_ARM ? "the CPU's counter (cntvct)" : "the CPU's counter (tsc)", cost);
+              type == VTI_CLOCK_ARM ? "the CPU's counter (cntvct)" : "the CPU's counter (tsc)",
+              cost);
 }
 
 /* Which of the flags that make a counter usable the CPU has; "" where there are none to have. */
@@ -125,10 +127,10 @@ static void check_kernel_clock(struct vti_check *check)
         found(check, VTI_CHECK_NOTE, NULL, "the kernel does not tell");
     else
         found(check, VTI_CHECK_OK, NULL, "%s%s%s%s", source, *flags ? " (CPU: " : "", flags,
-             *flags ? ")" : "");
+              *flags ? ")" : "");
 }
 
-/* ---- kernel -------------------------------------------------------------------------------------- */
+/* ---- kernel ---------------------------------------------------------------------------------- */
 
 static void check_memory(struct vti_check *check)
 {
@@ -139,7 +141,7 @@ static void check_memory(struct vti_check *check)
         at = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         found(check, VTI_CHECK_BAD, "needs Linux 3.17 or later, and no filter on memfd_create",
-             "memfd: %s", strerror(errno));
+              "memfd: %s", strerror(errno));
     else
         found(check, VTI_CHECK_OK, NULL, "memfd");
     if (at != MAP_FAILED)
@@ -154,7 +156,7 @@ static void check_processes(struct vti_check *check)
 
     if (fd < 0)
         found(check, VTI_CHECK_NOTE, "the end of a program is noticed by asking now and then",
-             "pidfd: %s", strerror(errno));
+              "pidfd: %s", strerror(errno));
     else
         found(check, VTI_CHECK_OK, NULL, "pidfd");
     if (fd >= 0)
@@ -171,7 +173,7 @@ static void check_perf(struct vti_check *check)
         found(check, VTI_CHECK_OK, NULL, "perf_event_paranoid is %s", level);
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* PATH of `name` seen from the folder of this program; true if it exists. */
 static bool beside_tool(const char *name, int mode, char *to, size_t room)
@@ -210,7 +212,7 @@ static void check_drainer(struct vti_check *check)
             return;
         }
     found(check, VTI_CHECK_BAD, "set VENTURI_DRAIN; until then only venturi run records",
-         "venturi-drain is not where the tool is, nor in ../libexec/venturi");
+          "venturi-drain is not where the tool is, nor in ../libexec/venturi");
 }
 
 static void check_library(struct vti_check *check)
@@ -230,7 +232,22 @@ static void check_library(struct vti_check *check)
             return;
     }
     found(check, VTI_CHECK_NOTE, "programs that link it must find it by themselves",
-         "libventuri.so.1 is not where the tool is, nor in ../lib");
+          "libventuri.so.1 is not where the tool is, nor in ../lib");
+}
+
+/* Makes a file in the folder and takes it away again; only that tells. */
+static bool can_write(const char *folder)
+{
+    char path[PATH_MAX];
+    int fd = -1;
+
+    if (snprintf(path, sizeof path, "%s/.venturi-doctor-XXXXXX", folder) < (int)sizeof path)
+        fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    unlink(path);
+    close(fd);
+    return true;
 }
 
 static void check_space(struct vti_check *check, const char *folder, const char *shown)
@@ -238,9 +255,9 @@ static void check_space(struct vti_check *check, const char *folder, const char 
     struct statvfs disk;
     char free_bytes[VTI_NUMBER_BYTES];
 
-    if (access(folder, W_OK | X_OK)) {
-        found(check, VTI_CHECK_BAD, "change to another folder, or name one with -o", "%.900s: %s", shown,
-             strerror(errno));
+    if (!can_write(folder)) {
+        found(check, VTI_CHECK_BAD, "change to another folder, or name one with -o", "%.900s: %s",
+              shown, strerror(errno));
         return;
     }
     if (statvfs(folder, &disk)) {
@@ -250,7 +267,7 @@ static void check_space(struct vti_check *check, const char *folder, const char 
     vti_text_bytes(free_bytes, (uint64_t)disk.f_bavail * disk.f_frsize);
     if ((uint64_t)disk.f_bavail * disk.f_frsize < DISK_LEAST)
         found(check, VTI_CHECK_BAD, "free some space, or name another folder with -o",
-             "%s free in %.900s", free_bytes, shown);
+              "%s free in %.900s", free_bytes, shown);
     else
         found(check, VTI_CHECK_OK, NULL, "%s free in %.900s", free_bytes, shown);
 }
@@ -281,10 +298,10 @@ void vti_machine_check(struct vti_check checks[VTI_CHECK_COUNT])
         const char *name;
         void (*make)(struct vti_check *check);
     } all[VTI_CHECK_COUNT] = {
-        {"clock", check_clock},           {"kernel clock", check_kernel_clock},
-        {"shared memory", check_memory},  {"process ends", check_processes},
-        {"perf events", check_perf},      {"drainer", check_drainer},
-        {"library", check_library},       {"this folder", check_here},
+        {"clock", check_clock},          {"kernel clock", check_kernel_clock},
+        {"shared memory", check_memory}, {"process ends", check_processes},
+        {"perf events", check_perf},     {"drainer", check_drainer},
+        {"library", check_library},      {"this folder", check_here},
         {"temp folder", check_temp},
     };
 
@@ -295,7 +312,7 @@ void vti_machine_check(struct vti_check checks[VTI_CHECK_COUNT])
     }
 }
 
-/* ---- settings ------------------------------------------------------------------------------------ */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static const char *not_bytes(const char *value)
 {

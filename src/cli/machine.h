@@ -18,10 +18,10 @@ struct vti_check {
 };
 
 struct vti_setting {
-    const char *name;     /* of the environment variable */
-    const char *value;    /* what counts */
-    const char *from;     /* "environment", "default" */
-    const char *trouble;  /* why what the environment says does not count, or NULL */
+    const char *name;    /* of the environment variable */
+    const char *value;   /* what counts */
+    const char *from;    /* "environment", "default" */
+    const char *trouble; /* why what the environment says does not count, or NULL */
     const char *meaning;
 };
 

@@ -106,7 +106,8 @@ static int close_output(int code)
 
     if ((is_flushed && !ferror(stdout)) || (!is_flushed && errno == EPIPE))
         return code;
-    vti_cmd_fail(NULL, "standard output: cannot write: %s", is_flushed ? "some of it is lost" : strerror(errno));
+    vti_cmd_fail(NULL, "standard output: cannot write: %s",
+                 is_flushed ? "some of it is lost" : strerror(errno));
     return code ? code : VTI_EXIT_BAD;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP 2         /* blanks between columns */
+#define GAP 2 /* blanks between columns */
 #define LAST_LEAST 24
 
 struct cell {
@@ -120,7 +120,8 @@ static void measure(const struct vti_table *table, struct layout *layout, unsign
     if (!width || others + layout->last_most <= width || table->columns[last].align != VTI_LEFT)
         return;
     layout->is_stacked = others + table->last_least > width && last > 0;
-    layout->last_most = layout->is_stacked || others + table->last_least > width ? width : width - others;
+    layout->last_most = layout->is_stacked || others + table->last_least > width ? width
+                                                                                 : width - others;
 }
 
 static bool is_inner_byte(char byte)
@@ -223,7 +224,8 @@ static void add_row(struct vti_buf *out, const struct vti_table *table, const st
     vti_buf_add_text(out, "\n");
 }
 
-static void add_header(struct vti_buf *out, const struct vti_table *table, const struct layout *layout)
+static void add_header(struct vti_buf *out, const struct vti_table *table,
+                       const struct layout *layout)
 {
     struct vti_buf titles = {0};
     struct vti_buf cells = {0};

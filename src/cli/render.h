@@ -14,31 +14,34 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
-/* Appends `text` with everything that could steer a terminal written as an escape: control characters
- * (\n, \t, \x1b), C1 controls and direction marks (\u202e), bytes that are not UTF-8 (\xff). */
+/* Appends `text` with everything that could steer a terminal written as an escape: control
+ * characters (\n, \t, \x1b), C1 controls and direction marks (\u202e), bytes that are not UTF-8
+ * (\xff). */
 void vti_text_safe(struct vti_buf *out, const char *text, size_t len);
 
 /* Columns that harmless UTF-8 text takes on a terminal. */
 size_t vti_text_width(const char *text, size_t len);
 
-/* Numbers for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M". They return `to`. */
+/* Numbers for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M". They
+ * return `to`. */
 #define VTI_NUMBER_BYTES 32
 char *vti_text_duration(char to[VTI_NUMBER_BYTES], double ns);
 char *vti_text_bytes(char to[VTI_NUMBER_BYTES], uint64_t bytes);
 char *vti_text_count(char to[VTI_NUMBER_BYTES], uint64_t count);
 
-/* ---- terminal ---------------------------------------------------------------------------------- */
+/* ---- terminal -------------------------------------------------------------------------------- */
 
 /* Columns to fit into: COLUMNS, else the terminal's width, else 0: as wide as it gets. */
 unsigned vti_terminal_width(FILE *to);
 
-/* The escape that starts a style, or "" where colour is unwanted (NO_COLOR, TERM=dumb, no terminal). */
+/* The escape that starts a style, or "" where colour is unwanted (NO_COLOR, TERM=dumb, no
+ * terminal). */
 enum vti_style { VTI_STYLE_PLAIN, VTI_STYLE_BOLD, VTI_STYLE_DIM, VTI_STYLE_WARN };
 const char *vti_terminal_style(FILE *to, enum vti_style style);
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 enum vti_align { VTI_LEFT, VTI_RIGHT };
 
@@ -49,8 +52,8 @@ struct vti_column {
 
 /*
  * Cells are added row by row and printed in columns as wide as needed. When the lines are too long
- * for the terminal, a left-aligned last column is shortened in the middle of its texts ("..") or, if
- * that would leave less than 24 columns of it, put on a line of its own above the others.
+ * for the terminal, a left-aligned last column is shortened in the middle of its texts ("..") or,
+ * if that would leave less than 24 columns of it, put on a line of its own above the others.
  */
 struct vti_table;
 

@@ -24,7 +24,8 @@ static unsigned count_mistakes(const char *a, size_t a_len, const char *b, size_
 
         row[0] = i;
         for (unsigned j = 1; j <= b_len; j++) {
-            row[j] = least(least(row[j - 1], before[j]) + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = least(least(row[j - 1], before[j]) + 1,
+                           before[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = least(row[j], two_before[j - 2] + 1);
         }

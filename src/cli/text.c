@@ -20,8 +20,8 @@ struct range {
 
 /* Marks that turn the direction of text around or hide it: a name could show as another one. */
 static const struct range steering[] = {
-    {0x061c, 0x061c}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x2069}, {0xfeff, 0xfeff},
-    {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+    {0x061c, 0x061c}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x2069},
+    {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
 static const struct range no_width[] = {
@@ -30,7 +30,7 @@ static const struct range no_width[] = {
 };
 
 static const struct range two_columns[] = {
-    {0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+    {0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},
     {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd},
 };
 
@@ -44,7 +44,8 @@ static bool in_ranges(const struct range *ranges, size_t count, uint32_t charact
     return false;
 }
 
-/* The next character and its bytes. A byte that begins none gives BAD_CHARACTER and counts alone. */
+/* The next character and its bytes. A byte that begins none gives BAD_CHARACTER and counts
+ * alone. */
 static uint32_t next_character(const uint8_t *at, size_t left, size_t *used)
 {
     uint32_t character;
@@ -76,8 +77,8 @@ void vti_text_safe(struct vti_buf *out, const char *text, size_t len)
         size_t used;
         uint32_t character = next_character(at, len, &used);
 
-        if (character == BAD_CHARACTER || character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-            IN(steering, character))
+        if (character == BAD_CHARACTER || character < 0x20 ||
+            (character >= 0x7f && character < 0xa0) || IN(steering, character))
             add_escape(out, at, character);
         else
             vti_buf_add(out, at, used);
@@ -103,7 +104,8 @@ size_t vti_text_width(const char *text, size_t len)
     return width;
 }
 
-/* Three digits and the first unit in which the value is below 1000; the last unit takes the rest. */
+/* Three digits and the first unit in which the value is below 1000; the last unit takes the
+ * rest. */
 static char *scaled(char *to, double value, const char *const *units, unsigned count)
 {
     unsigned unit = 0;

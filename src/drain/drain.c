@@ -23,12 +23,23 @@
 #define ROUND_BUSY_MS 1
 #define POLL_MAX 1024 /* processes whose end is noticed at once; others when these are gone */
 #define CHECK_INTERVAL_NS 200000000u
+#define CLIENTS_MAX 64
+#define CLIENT_LIMIT_NS 5000000000u
+
+/* Somebody who has connected and not yet said what for. It may take its time: the machine is busy. */
+struct client {
+    int fd;
+    pid_t pid;
+    uint64_t since_ns;
+};
 
 struct vti_drain {
     struct vti_drain_options options;
     struct vti_recorder *recorder;  /* owned */
     struct vti_target *processes;  /* owned, newest first */
     int listener;
+    struct client clients[CLIENTS_MAX];
+    unsigned client_count;
     char session[96];
     char path[256];
     uint32_t control_word; /* what attached programs get; the period counts up */
@@ -91,6 +102,8 @@ void vti_drain_free(struct vti_drain *drain)
         drain->processes = process->next;
         vti_target_free(process);
     }
+    for (unsigned i = 0; i < drain->client_count; i++)
+        close(drain->clients[i].fd);
     if (drain->listener >= 0)
         close(drain->listener);
     vti_recorder_free(drain->recorder);
@@ -233,19 +246,16 @@ static bool knows(const struct vti_drain *drain, pid_t pid)
     return pid == getpid();
 }
 
-static void serve(struct vti_drain *drain)
+static void serve(struct vti_drain *drain, const struct client *client)
 {
     struct vti_answer answer = {.drainer_pid = getpid()};
     struct vti_drain_stats stats = {0};
     struct vti_request request;
-    pid_t pid;
-    int client = vti_socket_accept(drain->listener, &request, &pid);
 
-    if (client < 0)
+    if (!vti_socket_request(client->fd, &request))
         return;
     if (request.type == VTI_REQUEST_ATTACH) {
-        attach(drain, client, pid, request.arena_version);
-        close(client);
+        attach(drain, client->fd, client->pid, request.arena_version);
         return;
     }
     if (request.type == VTI_REQUEST_ON || request.type == VTI_REQUEST_OFF)
@@ -264,8 +274,40 @@ static void serve(struct vti_drain *drain)
     answer.events = stats.file.events;
     answer.lost = stats.file.lost_events;
     snprintf(answer.path, sizeof answer.path, "%s", drain->path);
-    vti_socket_answer(client, &answer, -1);
-    close(client);
+    vti_socket_answer(client->fd, &answer, -1);
+}
+
+/* Those who have spoken are served, those who say nothing for too long are dropped. */
+static void serve_clients(struct vti_drain *drain, uint64_t now_ns)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < drain->client_count; i++) {
+        struct client *client = &drain->clients[i];
+        struct pollfd said = {client->fd, POLLIN, 0};
+        bool has_spoken = poll(&said, 1, 0) == 1;
+
+        if (has_spoken)
+            serve(drain, client);
+        if (has_spoken || now_ns > client->since_ns + CLIENT_LIMIT_NS)
+            close(client->fd);
+        else
+            drain->clients[kept++] = *client;
+    }
+    drain->client_count = kept;
+}
+
+static void accept_clients(struct vti_drain *drain, uint64_t now_ns)
+{
+    while (drain->client_count < CLIENTS_MAX) {
+        struct client *client = &drain->clients[drain->client_count];
+
+        client->since_ns = now_ns;
+        client->fd = vti_socket_accept(drain->listener, &client->pid);
+        if (client->fd < 0)
+            break;
+        drain->client_count++;
+    }
 }
 
 /* For processes without a pidfd (an old kernel, another pid namespace): are they still there? */
@@ -279,35 +321,48 @@ static void check_processes(struct vti_drain *drain, uint64_t now_ns)
             finish(drain, p, VTI_ENDED_UNKNOWN, 0);
 }
 
-void vti_drain_step(struct vti_drain *drain, int wake_fd)
+/* Sleeps until something happens. Returns the processes that ended, at most POLL_MAX, in `ended`. */
+static unsigned wait_for_events(struct vti_drain *drain, int wake_fd, struct vti_target **ended)
 {
-    struct pollfd polls[2 + POLL_MAX];
+    struct pollfd polls[2 + CLIENTS_MAX + POLL_MAX];
     struct vti_target *polled[POLL_MAX];
-    nfds_t count = 2;
+    unsigned fixed = 2 + drain->client_count;
+    unsigned count = 0;
+    unsigned ended_count = 0;
 
-    polls[0] = (struct pollfd){drain->listener, POLLIN, 0};
+    polls[0] = (struct pollfd){drain->client_count < CLIENTS_MAX ? drain->listener : -1, POLLIN, 0};
     polls[1] = (struct pollfd){wake_fd, POLLIN, 0};
-    for (struct vti_target *p = drain->processes; p && count < 2 + POLL_MAX; p = p->next) {
+    for (unsigned i = 0; i < drain->client_count; i++)
+        polls[2 + i] = (struct pollfd){drain->clients[i].fd, POLLIN, 0};
+    for (struct vti_target *p = drain->processes; p && count < POLL_MAX; p = p->next) {
         if (p->pidfd < 0 || p->is_finished)
             continue;
-        polled[count - 2] = p;
-        polls[count++] = (struct pollfd){p->pidfd, POLLIN, 0};
+        polled[count] = p;
+        polls[fixed + count++] = (struct pollfd){p->pidfd, POLLIN, 0};
     }
-    if (poll(polls, count, drain->is_busy ? ROUND_BUSY_MS : ROUND_IDLE_MS) < 0)
-        count = 0;
+    if (poll(polls, fixed + count, drain->is_busy ? ROUND_BUSY_MS : ROUND_IDLE_MS) < 0)
+        return 0;
+    for (unsigned i = 0; i < count; i++)
+        if (polls[fixed + i].revents)
+            ended[ended_count++] = polled[i];
+    return ended_count;
+}
+
+void vti_drain_step(struct vti_drain *drain, int wake_fd)
+{
+    struct vti_target *ended[POLL_MAX];
+    unsigned ended_count = wait_for_events(drain, wake_fd, ended);
+
     if (!drain->is_closed)
         read_all(drain, false);
-    for (nfds_t i = 2; i < count; i++)
-        if (polls[i].revents && waitid(P_PIDFD, (id_t)polled[i - 2]->pidfd, NULL,
-                                       WEXITED | WNOHANG | WNOWAIT) != 0)
-            finish(drain, polled[i - 2], VTI_ENDED_UNKNOWN, 0);
+    /* The end of a child of our own is left to the caller, who learns its exit code. */
+    for (unsigned i = 0; i < ended_count; i++)
+        if (waitid(P_PIDFD, (id_t)ended[i]->pidfd, NULL, WEXITED | WNOHANG | WNOWAIT))
+            finish(drain, ended[i], VTI_ENDED_UNKNOWN, 0);
     check_processes(drain, vti_clock_now_ns());
     sweep(drain);
-    while (count && (polls[0].revents & POLLIN)) {
-        serve(drain);
-        if (poll(polls, 1, 0) != 1)
-            break;
-    }
+    accept_clients(drain, vti_clock_now_ns());
+    serve_clients(drain, vti_clock_now_ns());
 }
 
 void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status)

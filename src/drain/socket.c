@@ -4,7 +4,6 @@
 #include "base/error.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #define BACKLOG 128
-#define REQUEST_LIMIT_MS 50
 
 int vti_socket_listen(const char *name)
 {
@@ -50,7 +48,7 @@ void vti_socket_make_name(char *to, size_t room)
              (unsigned long long)noise[0], (unsigned long long)noise[1]);
 }
 
-static int accept_own(int listener, pid_t *pid)
+int vti_socket_accept(int listener, pid_t *pid)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
@@ -67,20 +65,10 @@ static int accept_own(int listener, pid_t *pid)
     return client;
 }
 
-int vti_socket_accept(int listener, struct vti_request *request, pid_t *pid)
+bool vti_socket_request(int client, struct vti_request *request)
 {
-    struct pollfd ready = {-1, POLLIN, 0};
-
-    ready.fd = accept_own(listener, pid);
-    if (ready.fd < 0)
-        return -1;
-    if (poll(&ready, 1, REQUEST_LIMIT_MS) != 1 ||
-        recv(ready.fd, request, sizeof *request, 0) != (ssize_t)sizeof *request ||
-        request->magic != VTI_PROTOCOL_MAGIC) {
-        close(ready.fd);
-        return -1;
-    }
-    return ready.fd;
+    return recv(client, request, sizeof *request, 0) == (ssize_t)sizeof *request &&
+           request->magic == VTI_PROTOCOL_MAGIC;
 }
 
 void vti_socket_answer(int client, struct vti_answer *answer, int passed)

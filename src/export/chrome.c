@@ -10,7 +10,7 @@
 #include "export/numbers.h"
 #include "analyze/values.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 struct chrome {
     vt_recording *recording;
@@ -36,10 +36,14 @@ static void add_uint(struct chrome *chrome, const char *key, uint64_t value)
 static void add_microseconds(struct chrome *chrome, const char *key, int64_t ns)
 {
     uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    unsigned rest = (unsigned)(size % 1000);
+    const uint8_t decimals[] = {'.', (uint8_t)('0' + rest / 100), (uint8_t)('0' + rest / 10 % 10),
+                                (uint8_t)('0' + rest % 10)};
 
     vti_json_key(&chrome->json, key);
-    vti_json_raw(&chrome->json, "%s%llu.%03u", ns < 0 ? "-" : "", (unsigned long long)(size / 1000),
-                 (unsigned)(size % 1000));
+    vti_json_raw(&chrome->json, ns < 0 ? "-" : "");
+    vti_buf_add_decimal_u(&chrome->out, size / 1000);
+    vti_buf_add(&chrome->out, decimals, sizeof decimals);
 }
 
 /* Difference of two times of a recording, which are below 2^62. */
@@ -142,12 +146,14 @@ static void add_span_args(struct chrome *chrome, const struct vt_span *span)
 static int add_async_half(struct chrome *chrome, const struct vt_span *span, const char *name,
                           bool is_begin)
 {
+    char id[24];
+
     open_event(chrome, is_begin ? "b" : "e", name);
     add_string(chrome, "cat", "async");
     vti_json_key(&chrome->json, "id2");
     vti_json_object(&chrome->json);
-    vti_json_key(&chrome->json, "local");
-    vti_json_raw(&chrome->json, "\"0x%llx\"", (unsigned long long)span->async_id);
+    snprintf(id, sizeof id, "0x%llx", (unsigned long long)span->async_id);
+    add_string(chrome, "local", id);
     vti_json_object_end(&chrome->json);
     add_track(chrome, span->track);
     add_time(chrome, is_begin ? span->begin_ns : span->end_ns);
@@ -221,7 +227,7 @@ static void add_loss_args(struct chrome *chrome, const char *reason, uint64_t ev
 
 static int add_gap(struct chrome *chrome, const struct vt_event *event)
 {
-    open_event(chrome, "i", "events lost");
+    open_event(chrome, "i", "gap");
     add_string(chrome, "cat", "loss");
     add_string(chrome, "s", "t");
     add_track(chrome, event->track);

@@ -144,8 +144,6 @@ static int write_event(struct job *job, struct vti_event *event)
 
     if (code)
         return code;
-    if (event->kind == VTI_EVENT_LOSS && event->loss_reason != VTI_LOSS_SLICED)
-        vti_writer_count_loss(job->copy->writer, event->loss_events);
     vti_encoder_add(job->encoder, event);
     job->input->copied++;
     return vti_encoder_pending(job->encoder) >= VTI_BLOCK_EVENTS ? cut(job) : 0;

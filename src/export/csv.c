@@ -23,6 +23,12 @@ static void add_text(struct csv *csv, const char *text)
     vti_buf_add_u8(&csv->out, ',');
 }
 
+static void add_number(struct csv *csv, int64_t number)
+{
+    vti_buf_add_decimal(&csv->out, number);
+    vti_buf_add_u8(&csv->out, ',');
+}
+
 /* What has gathered in `scratch` as one field. */
 static void add_scratch(struct csv *csv)
 {
@@ -40,7 +46,7 @@ static void add_site(struct csv *csv, const struct vt_span *span)
     add_text(csv, site.function);
     add_text(csv, site.file);
     if (site.line)
-        vti_buf_printf(&csv->out, "%u", site.line);
+        vti_buf_add_decimal_u(&csv->out, site.line);
     vti_buf_add_u8(&csv->out, ',');
 }
 
@@ -65,12 +71,14 @@ static int add_span(const struct vt_span *span, void *arg)
 
     vt_recording_track_by_id(csv->recording, span->track, &track);
     vt_recording_process_by_id(csv->recording, track.process, &process);
-    vti_buf_printf(&csv->out, "%lld,%lld,%lld,", (long long)span->begin_ns,
-                   (long long)(span->end_ns - span->begin_ns), (long long)span->self_ns);
+    add_number(csv, span->begin_ns);
+    add_number(csv, span->end_ns - span->begin_ns);
+    add_number(csv, span->self_ns);
     add_text(csv, process.name);
-    vti_buf_printf(&csv->out, "%u,", process.pid);
+    add_number(csv, process.pid);
     add_text(csv, track.name);
-    vti_buf_printf(&csv->out, "%u,%u,", track.tid, span->depth);
+    add_number(csv, track.tid);
+    add_number(csv, span->depth);
     add_site(csv, span);
     if (span->has_error) {
         vti_error_text(&csv->scratch, span);

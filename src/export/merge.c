@@ -388,7 +388,7 @@ static int write_events(struct job *job)
                  recording->damage.items[0].what, recording->damage.count,
                  recording->damage.count == 1 ? "" : "s");
         if (!code && recording->unknown_blocks)
-            warn(job, "%s: %llu blocks of kinds that this version does not know are left out",
+            warn(job, "%s: %llu block(s) of a kind that this version does not know left out",
                  source->given->path, (unsigned long long)recording->unknown_blocks);
     }
     return code;

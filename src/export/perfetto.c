@@ -230,13 +230,13 @@ static int write_counter(struct job *job, const struct vti_event *event, int64_t
     return vti_perfetto_close_event(&job->perfetto);
 }
 
-static int write_loss(struct job *job, uint64_t uuid, int64_t time_ns, const char *reason,
-                      uint64_t events)
+static int write_loss(struct job *job, uint64_t uuid, int64_t time_ns, const char *name,
+                      const char *reason, uint64_t events)
 {
     struct vti_perfetto *perfetto = &job->perfetto;
 
     vti_perfetto_open_event(perfetto, VTI_PERFETTO_INSTANT, uuid, time_ns);
-    vti_perfetto_name(perfetto, "events lost");
+    vti_perfetto_name(perfetto, name);
     vti_perfetto_note_text(perfetto, "reason", reason, strlen(reason));
     vti_perfetto_note_number(perfetto, "events", (int64_t)events);
     return vti_perfetto_close_event(perfetto);
@@ -262,7 +262,7 @@ static int write_event(struct job *job, const struct vti_matcher *matcher)
     case VTI_EVENT_COUNTER:
         return write_counter(job, event, time_ns);
     case VTI_EVENT_LOSS:
-        return write_loss(job, job->uuid, in_order(job, time_ns),
+        return write_loss(job, job->uuid, in_order(job, time_ns), "gap",
                           vti_loss_reason_text(event->loss_reason), event->loss_events);
     case VTI_EVENT_ASYNC_BEGIN:
     case VTI_EVENT_ASYNC_END:
@@ -348,7 +348,8 @@ static int write_losses(struct job *job)
             code = vti_perfetto_close_track(&job->perfetto, track);
         }
         if (!code)
-            code = write_loss(job, UUID(LOSSES, 0), loss.begin_ns, loss.reason, loss.events);
+            code = write_loss(job, UUID(LOSSES, 0), loss.begin_ns, "events lost", loss.reason,
+                              loss.events);
     }
     return code;
 }

@@ -224,7 +224,8 @@ static int take_loss(struct vti_facts *facts, const struct vti_loss_fact *fact)
     if (vti_grow(&facts->losses, facts->loss_count, &facts->loss_capacity, sizeof *facts->losses))
         return VTI_E_NOMEM;
     facts->losses[facts->loss_count++] = *fact;
-    facts->lost_events += fact->events;
+    if (fact->reason != VTI_LOSS_SLICED) /* cut away on purpose, by the user */
+        facts->lost_events += fact->events;
     return 0;
 }
 
@@ -382,7 +383,8 @@ int vti_facts_resolve(struct vti_facts *facts, uint64_t created_ns)
     for (size_t i = 0; i < facts->loss_count; i++) {
         int64_t at = vti_ids_find(&facts->track_ids, facts->losses[i].track_plus_one - 1);
 
-        if (facts->losses[i].track_plus_one && at >= 0)
+        if (facts->losses[i].track_plus_one && at >= 0 &&
+            facts->losses[i].reason != VTI_LOSS_SLICED)
             facts->tracks[at]->lost_events += facts->losses[i].events;
     }
     return 0;

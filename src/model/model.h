@@ -120,6 +120,8 @@ struct vti_blocks {
     size_t in_builder;
     struct vti_buf built; /* owned; an INDEX block made from `builder` */
     size_t built_count;   /* entries it covers */
+    uint8_t *checked;     /* owned; one bit a block: its checksum is known to be right */
+    size_t checked_bytes;
     uint64_t events, begins; /* sums over all blocks, once the recording is prepared … */
     uint32_t deepest;
     uint64_t damaged_events, damaged_begins; /* … and what damaged ones among them hold */
@@ -267,6 +269,11 @@ void vti_blocks_spoil(struct vt_recording *recording, struct vti_track *track,
 bool vti_blocks_read(struct vt_recording *recording, struct vti_track *track,
                      const struct vti_index_entry *entry, struct vti_block_header *header,
                      const uint8_t **payload);
+
+/* The same for the block at an index, with its entry. The checksum is only looked at the first time. */
+bool vti_blocks_read_at(struct vt_recording *recording, struct vti_track *track, uint64_t at,
+                        struct vti_index_entry *entry, struct vti_block_header *header,
+                        const uint8_t **payload);
 void vti_blocks_fini(struct vti_blocks *blocks);
 
 struct vti_clock *vti_track_clock(struct vt_recording *recording, const struct vti_track *track);

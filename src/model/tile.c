@@ -1,10 +1,10 @@
 /*
  * tile.c - what a stretch of one track looks like at one zoom.
  *
- * Goes down the track's index until what it finds is narrower than a column and takes the summary of that:
- * of each depth at most one span of a column or more can end there, and the summary names it. Blocks
- * as wide as a column are decoded. Spans that last beyond the tile are on the open stack of the first
- * block after it. So every span of at least a column is exact, and the work depends on the tile alone.
+ * Goes down the track's index until what it finds is so narrow that its summary names all spans of a column or
+ * more that end there: narrower than a column, so that there is at most one of each depth, or than two if
+ * there is none. Wider blocks are decoded. Spans that last beyond the tile are on the open stack of the
+ * first block after it. So every span of at least a column is exact, and the work depends on the tile alone.
  */
 #include "model/tile.h"
 
@@ -15,7 +15,6 @@
 
 #define COLUMNS VTI_TILE_COLUMNS
 #define NO_BLOCK UINT64_MAX
-#define COUNT_MOST ((1u << 24) - 1) /* what a cell can hold */
 
 int vti_tile_builder_create(struct vti_tile_builder **result, struct vt_recording *recording)
 {
@@ -43,16 +42,6 @@ void vti_tile_builder_free(struct vti_tile_builder *builder)
     free(builder);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 int64_t vti_zoom_width(uint32_t zoom)
 {
     if (zoom == 0)
@@ -60,76 +49,9 @@ int64_t vti_zoom_width(uint32_t zoom)
     return zoom % 2 ? (int64_t)1 << (zoom / 2 + 1) : (int64_t)3 << (zoom / 2 - 1);
 }
 
-/* As good as a division for where to draw something, and quicker. */
-static uint32_t column_of(const struct vti_tile_builder *builder, int64_t ns)
+static int64_t least(int64_t a, int64_t b)
 {
-    int64_t inside = least(most(ns, builder->from_ns), builder->to_ns - 1) - builder->from_ns;
-    uint32_t column = (uint32_t)((double)inside * builder->columns_per_ns);
-
-    return column < COLUMNS ? column : COLUMNS - 1;
-}
-
-void vti_tile_add_busy(struct vti_tile_builder *builder, int64_t begin_ns, int64_t end_ns,
-                       double share)
-{
-    int64_t begin = most(begin_ns, builder->from_ns);
-    int64_t end = least(end_ns, builder->to_ns);
-
-    while (begin < end) {
-        int64_t column = (begin - builder->from_ns) / builder->width_ns;
-        int64_t until = least(end, builder->from_ns + (column + 1) * builder->width_ns);
-
-        builder->busy_ns[column] += (double)(until - begin) * share;
-        begin = until;
-    }
-}
-
-static struct vti_fold *row_of(struct vti_tile_builder *builder, uint32_t depth)
-{
-    if (!builder->rows[depth])
-        builder->rows[depth] = calloc(COLUMNS, sizeof *builder->rows[depth]);
-    if (!builder->rows[depth]) {
-        builder->is_short_of_memory = true;
-        return NULL;
-    }
-    if (depth >= builder->row_count)
-        builder->row_count = depth + 1;
-    return builder->rows[depth];
-}
-
-static void fold(struct vti_tile_builder *builder, const struct vti_tile_span *span, uint32_t count)
-{
-    int64_t duration = span->end_ns - span->begin_ns;
-    struct vti_fold *row = row_of(builder, span->depth);
-    struct vti_fold *cell;
-
-    if (!row)
-        return;
-    cell = &row[column_of(builder, span->begin_ns + duration / 2)];
-    if (!cell->count || duration > cell->end_ns - cell->begin_ns) {
-        cell->site = span->site;
-        cell->begin_ns = span->begin_ns;
-        cell->end_ns = span->end_ns;
-    }
-    cell->count = count < COUNT_MOST - cell->count ? cell->count + count : COUNT_MOST;
-}
-
-void vti_tile_add_span(struct vti_tile_builder *builder, const struct vti_tile_span *span,
-                       uint32_t count)
-{
-    if (span->depth >= VTI_TILE_DEPTHS || span->end_ns < builder->from_ns ||
-        span->begin_ns >= builder->to_ns)
-        return;
-    if (span->end_ns - span->begin_ns < builder->width_ns) {
-        if (span->end_ns < builder->to_ns)
-            fold(builder, span, count);
-        return;
-    }
-    if (!row_of(builder, span->depth) || vti_grow(&builder->spans, builder->span_count,
-                                                  &builder->span_capacity, sizeof *builder->spans))
-        builder->is_short_of_memory = true;
-    else
-        builder->spans[builder->span_count++] = *span;
+    return a < b ? a : b;
 }
 
 /* Positions the decoder at the open stack of a block. */
@@ -140,8 +62,7 @@ static struct vti_decoder *open_stack_of(struct vti_tile_builder *builder, uint6
     struct vti_index_entry entry;
     const uint8_t *payload;
 
-    vti_blocks_at(builder->track, block, &entry);
-    if (!vti_blocks_read(builder->recording, builder->track, &entry, &header, &payload) ||
+    if (!vti_blocks_read_at(builder->recording, builder->track, block, &entry, &header, &payload) ||
         vti_decoder_init(decoder, &header, payload))
         return NULL;
     return decoder;
@@ -183,29 +104,67 @@ static void flush_run(struct vti_tile_builder *builder)
     builder->run_first = builder->run_end = 0;
 }
 
-/* The longest spans of a stretch that is narrower than a column. */
-static void add_lanes(struct vti_tile_builder *builder, const struct vti_lane *lanes, uint32_t count,
-                      uint64_t begins, int64_t length_ns)
+/* How many spans of each depth there may be. It is not known: where the longest is short there is room for more. */
+static void guess_counts(const struct vti_tile_builder *builder, const struct vti_lane *lanes,
+                         uint32_t count, uint64_t begins, int64_t length_ns, uint32_t *guesses)
 {
     double weights[VTI_LANES_MAX];
     double sum = 0;
 
-    /* How the spans are spread over the depths is not known: where the longest is short there is room for more. */
     for (uint32_t i = 0; i < count; i++) {
-        weights[i] = lanes[i].site ? 1 + (double)length_ns / (1 + (double)(lanes[i].end - lanes[i].begin) *
-                                                                      builder->clock->ns_per_tick)
-                                   : 0;
+        double longest_ns = (double)(lanes[i].end - lanes[i].begin) * builder->clock->ns_per_tick;
+
+        weights[i] = lanes[i].site ? 1 + (double)length_ns / (1 + longest_ns) : 0;
         sum += weights[i];
     }
     for (uint32_t i = 0; i < count; i++) {
-        double share = lanes[i].site ? (double)begins * weights[i] / sum : 0;
+        double share = sum > 0 ? (double)begins * weights[i] / sum : 0;
+
+        guesses[i] = share > VTI_CELL_MOST ? VTI_CELL_MOST : share > 1 ? (uint32_t)(share + 0.5) : 1;
+    }
+}
+
+/* The longest spans of a stretch, each for all of its depth. Where the stretch has more columns than one the
+ * others get their part, so that the picture has no holes. */
+static void add_lanes(struct vti_tile_builder *builder, const struct vti_lane *lanes, uint32_t count,
+                      uint64_t begins, int64_t begin_ns, int64_t end_ns)
+{
+    uint32_t first = vti_tile_column(builder, begin_ns);
+    uint32_t last = vti_tile_column(builder, end_ns);
+    uint32_t guesses[VTI_LANES_MAX];
+
+    guess_counts(builder, lanes, count, begins, end_ns - begin_ns, guesses);
+    for (uint32_t i = 0; i < count; i++) {
         struct vti_tile_span span = {vti_clock_ns(builder->clock, lanes[i].begin),
                                      vti_clock_ns(builder->clock, lanes[i].end), lanes[i].site, i};
+        uint32_t part = guesses[i] / (last - first + 1);
+        bool is_here = span.end_ns >= builder->from_ns && span.end_ns < builder->to_ns;
+        uint32_t own = is_here ? vti_tile_column(builder, vti_tile_middle(&span)) : VT_NONE;
 
-        if (lanes[i].site)
-            vti_tile_add_span(builder, &span,
-                     share > COUNT_MOST ? COUNT_MOST : share > 1 ? (uint32_t)(share + 0.5) : 1);
+        if (!lanes[i].site)
+            continue;
+        vti_tile_add_span(builder, &span, part ? part : 1);
+        for (uint32_t column = first; column <= last && part > 1; column++)
+            if (column != own)
+                vti_tile_fold(builder, column, &span, part);
     }
+}
+
+/* Whether a stretch need not be looked into: it is narrow, and no span that ends there is as long as a
+ * column; or so narrow that of each depth only one can be, the longest, which is known. */
+static bool is_leaf(const struct vti_tile_builder *builder, const struct vti_lane *lanes,
+                    uint32_t count, int64_t length_ns)
+{
+    if (length_ns < builder->width_ns)
+        return true;
+    if (length_ns >= 2 * builder->width_ns)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (lanes[i].site && vti_clock_ns(builder->clock, lanes[i].end) -
+                                     vti_clock_ns(builder->clock, lanes[i].begin) >=
+                                 builder->width_ns)
+            return false;
+    return true;
 }
 
 static void add_busy_ticks(struct vti_tile_builder *builder, int64_t begin_ns, int64_t end_ns,
@@ -218,45 +177,62 @@ static void add_busy_ticks(struct vti_tile_builder *builder, int64_t begin_ns, i
     set_last(builder, end_ns);
 }
 
-static void visit_node(struct vti_tile_builder *builder, const struct vti_index_node *node,
+/* False: it must be looked into. */
+static bool visit_node(struct vti_tile_builder *builder, const struct vti_index_node *node,
                        int64_t begin_ns, int64_t end_ns, double gap_share)
 {
     struct vti_lane lanes[VTI_LANES_MAX];
 
-    flush_run(builder);
+    if (end_ns - begin_ns >= 2 * builder->width_ns)
+        return false;
     for (uint32_t i = 0; i < node->lane_count; i++)
         vti_index_lane_at(node, i, &lanes[i]);
+    if (!is_leaf(builder, lanes, node->lane_count, end_ns - begin_ns))
+        return false;
+    flush_run(builder);
     add_gap(builder, begin_ns, gap_share);
     add_busy_ticks(builder, begin_ns, end_ns, node->busy);
-    add_lanes(builder, lanes, node->lane_count, node->begins, end_ns - begin_ns);
+    add_lanes(builder, lanes, node->lane_count, node->begins, begin_ns, end_ns);
+    return true;
 }
 
-static void visit_block(struct vti_tile_builder *builder, const struct vti_index_entry *entry,
-                        uint64_t at, int64_t begin_ns, int64_t end_ns)
+/* Decoding is put off, so that blocks one after the other are decoded in one go. */
+static void add_to_run(struct vti_tile_builder *builder, uint64_t at)
+{
+    if (builder->run_end != at || builder->run_first == builder->run_end) {
+        flush_run(builder);
+        builder->run_first = at;
+    }
+    builder->run_end = at + 1;
+}
+
+static void visit_block(struct vti_tile_builder *builder, uint64_t at, int64_t begin_ns,
+                        int64_t end_ns)
 {
     struct vti_block_header header;
+    struct vti_index_entry entry;
     struct vti_summary summary;
     const uint8_t *payload;
 
-    if (end_ns - begin_ns >= builder->width_ns) {
-        if (builder->run_end != at || builder->run_first == builder->run_end) {
-            flush_run(builder);
-            builder->run_first = at;
-        }
-        builder->run_end = at + 1;
+    if (end_ns - begin_ns >= 2 * builder->width_ns) {
+        add_to_run(builder, at);
         return;
     }
-    flush_run(builder);
-    if (!vti_blocks_read(builder->recording, builder->track, entry, &header, &payload))
+    if (!vti_blocks_read_at(builder->recording, builder->track, at, &entry, &header, &payload))
         return;
     if (vti_summary_parse(&header, payload, &summary)) {
-        vti_blocks_spoil(builder->recording, builder->track, entry,
+        vti_blocks_spoil(builder->recording, builder->track, &entry,
                          "summary of the block does not parse");
         return;
     }
+    if (!is_leaf(builder, summary.lanes, summary.lane_count, end_ns - begin_ns)) {
+        add_to_run(builder, at);
+        return;
+    }
+    flush_run(builder);
     add_gap(builder, begin_ns, summary.open > 0);
     add_busy_ticks(builder, begin_ns, end_ns, summary.busy);
-    add_lanes(builder, summary.lanes, summary.lane_count, summary.begins, end_ns - begin_ns);
+    add_lanes(builder, summary.lanes, summary.lane_count, summary.begins, begin_ns, end_ns);
 }
 
 /* How busy the time between the nodes [first, end) is: what the node above has more than they have. */
@@ -339,10 +315,8 @@ static void visit(struct vti_tile_builder *builder, uint32_t level, uint64_t fir
         if (gap_share < 0 && level > 0)
             gap_share = share_before(builder, first_block);
         if (level == 0)
-            visit_block(builder, &entry, at, begin_ns, end_ns);
-        else if (end_ns - begin_ns < builder->width_ns)
-            visit_node(builder, &node, begin_ns, end_ns, gap_share);
-        else
+            visit_block(builder, at, begin_ns, end_ns);
+        else if (!visit_node(builder, &node, begin_ns, end_ns, gap_share))
             descend(builder, level, at, gap_share, node.busy);
     }
 }

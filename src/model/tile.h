@@ -59,6 +59,12 @@ struct vti_tile_builder {
     bool is_short_of_memory;
 };
 
+#define VTI_CELL_MOST ((1u << 24) - 1) /* spans that a cell can hold */
+
+/* The column of a time, the first or last one outside; as good as a division for drawing, and quicker. */
+uint32_t vti_tile_column(const struct vti_tile_builder *builder, int64_t ns);
+int64_t vti_tile_middle(const struct vti_tile_span *span);
+
 /* A share of the time from `begin` to `end` was busy. */
 void vti_tile_add_busy(struct vti_tile_builder *builder, int64_t begin_ns, int64_t end_ns,
                        double share);
@@ -66,6 +72,10 @@ void vti_tile_add_busy(struct vti_tile_builder *builder, int64_t begin_ns, int64
 /* A span; `count` of them if it is the longest of several. Short ones belong to the tile they end in. */
 void vti_tile_add_span(struct vti_tile_builder *builder, const struct vti_tile_span *span,
                        uint32_t count);
+
+/* `count` short spans of the span's depth in a column, of which it is the longest. */
+void vti_tile_fold(struct vti_tile_builder *builder, uint32_t column, const struct vti_tile_span *span,
+                   uint32_t count);
 
 /* Draws blocks [first, end), which last from begin_ns to end_ns. What they leave open is in `stack` then. */
 void vti_tile_run(struct vti_tile_builder *builder, uint64_t first, uint64_t end, int64_t begin_ns,

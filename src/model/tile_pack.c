@@ -1,5 +1,6 @@
 /*
- * tile_pack.c - what the builder has gathered becomes a tile: one piece of memory, by depth, then time.
+ * tile_pack.c - gathers spans and busy time, and packs them into a tile: one piece of memory, by depth, then
+ * time.
  */
 #include "model/tile.h"
 
@@ -7,6 +8,93 @@
 #include <string.h>
 
 #define COLUMNS VTI_TILE_COLUMNS
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint32_t vti_tile_column(const struct vti_tile_builder *builder, int64_t ns)
+{
+    int64_t inside = least(most(ns, builder->from_ns), builder->to_ns - 1) - builder->from_ns;
+    uint32_t column = (uint32_t)((double)inside * builder->columns_per_ns);
+
+    return column < COLUMNS ? column : COLUMNS - 1;
+}
+
+void vti_tile_add_busy(struct vti_tile_builder *builder, int64_t begin_ns, int64_t end_ns,
+                       double share)
+{
+    int64_t begin = most(begin_ns, builder->from_ns);
+    int64_t end = least(end_ns, builder->to_ns);
+
+    while (begin < end) {
+        int64_t column = (begin - builder->from_ns) / builder->width_ns;
+        int64_t until = least(end, builder->from_ns + (column + 1) * builder->width_ns);
+
+        builder->busy_ns[column] += (double)(until - begin) * share;
+        begin = until;
+    }
+}
+
+static struct vti_fold *row_of(struct vti_tile_builder *builder, uint32_t depth)
+{
+    if (!builder->rows[depth])
+        builder->rows[depth] = calloc(COLUMNS, sizeof *builder->rows[depth]);
+    if (!builder->rows[depth]) {
+        builder->is_short_of_memory = true;
+        return NULL;
+    }
+    if (depth >= builder->row_count)
+        builder->row_count = depth + 1;
+    return builder->rows[depth];
+}
+
+int64_t vti_tile_middle(const struct vti_tile_span *span)
+{
+    return span->begin_ns + (span->end_ns - span->begin_ns) / 2;
+}
+
+void vti_tile_fold(struct vti_tile_builder *builder, uint32_t column,
+                    const struct vti_tile_span *span, uint32_t count)
+{
+    int64_t duration = span->end_ns - span->begin_ns;
+    struct vti_fold *row = row_of(builder, span->depth);
+    struct vti_fold *cell;
+
+    if (!row)
+        return;
+    cell = &row[column];
+    if (!cell->count || duration > cell->end_ns - cell->begin_ns) {
+        cell->site = span->site;
+        cell->begin_ns = span->begin_ns;
+        cell->end_ns = span->end_ns;
+    }
+    cell->count = count < VTI_CELL_MOST - cell->count ? cell->count + count : VTI_CELL_MOST;
+}
+
+void vti_tile_add_span(struct vti_tile_builder *builder, const struct vti_tile_span *span,
+                       uint32_t count)
+{
+    if (span->depth >= VTI_TILE_DEPTHS || span->end_ns < builder->from_ns ||
+        span->begin_ns >= builder->to_ns)
+        return;
+    if (span->end_ns - span->begin_ns < builder->width_ns) {
+        if (span->end_ns < builder->to_ns)
+            vti_tile_fold(builder, vti_tile_column(builder, vti_tile_middle(span)), span, count);
+        return;
+    }
+    if (!row_of(builder, span->depth) || vti_grow(&builder->spans, builder->span_count,
+                                                  &builder->span_capacity, sizeof *builder->spans))
+        builder->is_short_of_memory = true;
+    else
+        builder->spans[builder->span_count++] = *span;
+}
 
 /* One piece of memory for all arrays of the tile. */
 static struct vti_tile *allocate(const struct vti_tile_builder *builder)

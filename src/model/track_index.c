@@ -235,23 +235,64 @@ void vti_blocks_spoil(struct vt_recording *recording, struct vti_track *track,
     track->blocks.damaged_begins += entry->begins;
 }
 
+/* Whether the block is what the entry says; its payload is not looked at. */
+static const char *compare_block(struct vt_recording *recording, const struct vti_track *track,
+                                 const struct vti_index_entry *entry,
+                                 struct vti_block_header *header, const uint8_t **payload)
+{
+    if (!vti_block_find(recording, entry->offset, header, payload))
+        return "no block where the index has one";
+    if (header->kind != VTI_EVENTS || header->owner != track->id || header->first != entry->first ||
+        header->last != entry->last || header->payload_bytes != entry->payload_bytes ||
+        header->count != entry->events)
+        return "block is not the one that the index has";
+    return NULL;
+}
+
 bool vti_blocks_read(struct vt_recording *recording, struct vti_track *track,
                      const struct vti_index_entry *entry, struct vti_block_header *header,
                      const uint8_t **payload)
 {
-    const char *what = NULL;
+    const char *what = compare_block(recording, track, entry, header, payload);
 
-    if (!vti_block_find(recording, entry->offset, header, payload))
-        what = "no block where the index has one";
-    else if (header->kind != VTI_EVENTS || header->owner != track->id ||
-             header->first != entry->first || header->last != entry->last ||
-             header->payload_bytes != entry->payload_bytes || header->count != entry->events)
-        what = "block is not the one that the index has";
-    else if (vti_crc32c(*payload, header->payload_bytes) != header->payload_crc)
+    if (!what && vti_crc32c(*payload, header->payload_bytes) != header->payload_crc)
         what = "block checksum differs";
     if (what)
         vti_blocks_spoil(recording, track, entry, what);
     return !what;
+}
+
+/* The byte with the block's bit, or NULL without memory: then it is checked every time. */
+static uint8_t *checked_byte(struct vti_blocks *blocks, uint64_t at)
+{
+    if (at / 8 >= blocks->checked_bytes) {
+        size_t wanted = (size_t)at / 8 + 1 + blocks->checked_bytes;
+        uint8_t *grown = realloc(blocks->checked, wanted);
+
+        if (!grown)
+            return NULL;
+        memset(grown + blocks->checked_bytes, 0, wanted - blocks->checked_bytes);
+        blocks->checked = grown;
+        blocks->checked_bytes = wanted;
+    }
+    return &blocks->checked[at / 8];
+}
+
+bool vti_blocks_read_at(struct vt_recording *recording, struct vti_track *track, uint64_t at,
+                        struct vti_index_entry *entry, struct vti_block_header *header,
+                        const uint8_t **payload)
+{
+    uint8_t *byte = checked_byte(&track->blocks, at);
+    uint8_t bit = (uint8_t)(1u << at % 8);
+
+    vti_blocks_at(track, at, entry);
+    if (byte && (*byte & bit))
+        return !compare_block(recording, track, entry, header, payload);
+    if (!vti_blocks_read(recording, track, entry, header, payload))
+        return false;
+    if (byte)
+        *byte |= bit;
+    return true;
 }
 
 /* Brings the builder up to the last block. Damaged blocks leave the list, so that both count alike. */
@@ -278,6 +319,12 @@ static int feed_builder(struct vt_recording *recording, struct vti_track *track)
         blocks->entries[kept++] = *entry;
         if (!result)
             blocks->in_builder = kept;
+    }
+    if (blocks->count != kept) {
+        /* Blocks have moved up. */
+        free(blocks->checked);
+        blocks->checked = NULL;
+        blocks->checked_bytes = 0;
     }
     blocks->count = kept;
     return result;
@@ -319,5 +366,6 @@ void vti_blocks_fini(struct vti_blocks *blocks)
     free(blocks->entries);
     vti_index_builder_free(blocks->builder);
     vti_buf_fini(&blocks->built);
+    free(blocks->checked);
     memset(blocks, 0, sizeof *blocks);
 }

@@ -24,8 +24,8 @@ static bool start_block(struct vti_walk *walk)
     struct vti_block_header header;
     const uint8_t *payload;
 
-    vti_blocks_at(walk->track, walk->next++, &walk->entry);
-    if (!vti_blocks_read(walk->recording, walk->track, &walk->entry, &header, &payload))
+    if (!vti_blocks_read_at(walk->recording, walk->track, walk->next++, &walk->entry, &header,
+                            &payload))
         return false;
     if (vti_decoder_init(&walk->decoder, &header, payload)) {
         vti_blocks_spoil(walk->recording, walk->track, &walk->entry,

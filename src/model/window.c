@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "model/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define PIXELS_MOST 65536
 #define LATE_MOST 8 /* places that a rectangle is moved back at most */
 #define NS_MOST ((int64_t)1 << 61)
@@ -28,6 +30,7 @@ struct query {
     size_t rect_capacity;
     double pixel_ns;
     double pixels_per_ns;
+    int64_t short_ns; /* what lasts less than a pixel lasts less than this */
     int64_t *pixel_starts; /* owned; pixels + 1 */
     uint32_t zoom;
     int64_t width_ns, tile_ns;
@@ -40,11 +43,10 @@ struct query {
 struct pen {
     uint32_t track, depth;
     struct vt_rect *next; /* where the next rectangle goes; there is room for all of the depth */
-    struct vt_rect *fold; /* the rectangle that short spans of `pixel` are folded into, or NULL */
-    uint32_t pixel;
+    struct vt_rect *fold; /* the rectangle that short spans of `pixel` are folded into … */
+    uint32_t pixel;       /* … VT_NONE: there is none yet */
     float longest_ns; /* of them */
-    bool has_span;
-    int64_t span_begin_ns; /* of the last span that was drawn as it is */
+    int64_t span_begin_ns; /* of the last span: others know it too */
 };
 
 static uint32_t pixel_of(const struct query *query, int64_t ns)
@@ -75,49 +77,61 @@ static int reserve(struct query *query, size_t more)
     return 0;
 }
 
-/* Adds to the rectangle of a pixel, which has become that of several. */
-static inline void fold_into(struct vt_rect *rect, const int64_t *pixel_start, uint32_t count)
+/* Short spans of a pixel. Whether it is a new one cannot be foretold, so this is done without a branch. */
+static ALWAYS_INLINE void draw_fold(struct pen *pen, const int64_t *pixel_start, uint32_t pixel,
+                                    const struct vti_cell *cell)
 {
-    rect->count = count < UINT32_MAX - rect->count ? rect->count + count : UINT32_MAX;
+    bool is_new = pen->pixel != pixel;
+    struct vt_rect *rect = is_new ? pen->next : pen->fold;
+    uint32_t before = is_new ? 0 : rect->count;
+    uint32_t count = before + cell->count;
+    bool is_longest = is_new | (cell->longest_ns > pen->longest_ns);
+
+    rect->site = is_longest ? cell->site : rect->site;
+    rect->track = pen->track;
+    rect->depth = pen->depth;
+    rect->count = count >= before ? count : UINT32_MAX;
     rect->begin_ns = pixel_start[0];
     rect->end_ns = pixel_start[1];
+    pen->longest_ns = is_longest ? cell->longest_ns : pen->longest_ns;
+    pen->fold = rect;
+    pen->next += is_new;
+    pen->pixel = pixel;
 }
 
 /* One span: as it is, unless it is short and shares its pixel with others. */
-static void draw_span(const struct query *query, struct pen *pen, const struct vti_tile_span *span)
+static ALWAYS_INLINE void draw_span(const struct query *query, struct pen *pen,
+                                    const struct vti_tile_span *span)
 {
-    const struct vt_window *window = query->window;
-    int64_t duration = span->end_ns - span->begin_ns;
-    bool is_short = (double)duration < query->pixel_ns;
+    int64_t begin_ns = span->begin_ns;
+    int64_t end_ns = span->end_ns;
+    int64_t duration = end_ns - begin_ns;
     uint32_t pixel;
 
-    if (span->begin_ns >= window->to_ns || span->end_ns < window->from_ns ||
-        (span->end_ns == window->from_ns && duration) ||
-        (pen->has_span && pen->span_begin_ns == span->begin_ns && duration))
+    if (begin_ns >= query->window->to_ns || end_ns < query->window->from_ns ||
+        (duration && (end_ns == query->window->from_ns || begin_ns == pen->span_begin_ns)))
         return;
-    pen->has_span = true;
-    pen->span_begin_ns = span->begin_ns;
-    pixel = pixel_of(query, span->begin_ns);
-    if (is_short && pen->fold && pen->pixel == pixel) {
-        fold_into(pen->fold, query->pixel_starts + pixel, 1);
-        if ((float)duration > pen->longest_ns) {
-            pen->longest_ns = (float)duration;
-            pen->fold->site = span->site;
-        }
+    pen->span_begin_ns = begin_ns;
+    *pen->next = (struct vt_rect){pen->track, pen->depth, span->site, 1, begin_ns, end_ns};
+    if (duration >= query->short_ns) {
+        pen->next++;
         return;
     }
-    *pen->next = (struct vt_rect){pen->track, pen->depth, span->site, 1, span->begin_ns, span->end_ns};
-    if (is_short) {
-        pen->fold = pen->next;
-        pen->pixel = pixel;
-        pen->longest_ns = (float)duration;
+    pixel = pixel_of(query, begin_ns);
+    if (pen->pixel == pixel) {
+        struct vti_cell cell = {.site = span->site, .longest_ns = (float)duration, .count = 1};
+
+        draw_fold(pen, query->pixel_starts + pixel, pixel, &cell);
+        return;
     }
-    pen->next++;
+    pen->fold = pen->next++;
+    pen->pixel = pixel;
+    pen->longest_ns = (float)duration;
 }
 
 /*
  * What one tile has at one depth, spans and folded ones in order of time. Nearly all of a window's time goes
- * into this loop, so the pen is kept in registers and put down only to draw a span.
+ * into this loop, so it works on a copy of the pen, which can be kept in registers.
  */
 static void draw_tile(const struct query *query, struct pen *pen, const struct vti_tile *tile,
                       const struct column *columns)
@@ -129,33 +143,20 @@ static void draw_tile(const struct query *query, struct pen *pen, const struct v
     const int64_t *starts = query->pixel_starts;
     struct pen held = *pen;
 
-    for (; cell < cells_end; cell++) {
-        uint32_t pixel = columns[cell->column].pixel;
-        float longest_ns = cell->longest_ns;
+    while (cell < cells_end || span < spans_end) {
+        uint32_t pixel = cell < cells_end ? columns[cell->column].pixel : VT_NONE - 1;
 
-        if (pixel == VT_NONE)
-            continue;
-        if (span < spans_end && span->begin_ns < starts[pixel]) {
-            *pen = held;
-            while (span < spans_end && span->begin_ns < starts[pixel])
-                draw_span(query, pen, span++);
-            held = *pen;
-        }
-        if (held.fold && held.pixel == pixel) {
-            fold_into(held.fold, starts + pixel, cell->count);
-            held.fold->site = longest_ns > held.longest_ns ? cell->site : held.fold->site;
-            held.longest_ns = longest_ns > held.longest_ns ? longest_ns : held.longest_ns;
+        if (pixel == VT_NONE) {
+            cell++;
             continue;
         }
-        *held.next = (struct vt_rect){held.track,  held.depth,    cell->site,
-                                      cell->count, starts[pixel], starts[pixel + 1]};
-        held.fold = held.next++;
-        held.pixel = pixel;
-        held.longest_ns = longest_ns;
+        if (span < spans_end && (cell == cells_end || span->begin_ns < starts[pixel])) {
+            draw_span(query, &held, span++);
+            continue;
+        }
+        draw_fold(&held, starts + pixel, pixel, cell++);
     }
     *pen = held;
-    while (span < spans_end)
-        draw_span(query, pen, span++);
 }
 
 static size_t count_at_depth(const struct query *query, uint32_t depth)
@@ -194,7 +195,8 @@ static void finish_depth(struct vt_window *window, struct vt_rect *end)
 static int draw_depth(struct query *query, uint32_t depth, uint32_t track)
 {
     struct vt_window *window = query->window;
-    struct pen pen = {.depth = depth, .track = track};
+    struct pen pen = {
+        .depth = depth, .track = track, .pixel = VT_NONE, .span_begin_ns = INT64_MIN};
     const struct vti_tile *last = NULL;
 
     if (reserve(query, count_at_depth(query, depth)))
@@ -327,6 +329,7 @@ static int prepare(struct query *query, struct vt_window *window)
 {
     query->pixel_ns = (double)(window->to_ns - window->from_ns) / window->pixels;
     query->pixels_per_ns = 1 / query->pixel_ns;
+    query->short_ns = (int64_t)ceil(query->pixel_ns);
     while (query->zoom < VTI_ZOOM_MOST && (double)vti_zoom_width(query->zoom + 1) <= query->pixel_ns)
         query->zoom++;
     query->width_ns = vti_zoom_width(query->zoom);

@@ -1,8 +1,9 @@
 /*
  * fuzz_log.c - libFuzzer target: a trace log that comes in pieces of random size, as from a pipe.
  *
- * The first byte chooses the way of reading, the next four seed the sizes. Beside memory errors it looks
- * for differences: the quick reader must agree, line by line and name by name, with the plain one.
+ * The first byte chooses the way of reading, the next four seed the sizes. Beside memory errors it
+ * looks for differences: the quick reader must agree, line by line and name by name, with the plain
+ * one.
  */
 #include "analyze/rank_impl.h"
 #include "base/error.h"
@@ -90,7 +91,8 @@ static void compare(struct vti_rank *rank, const uint8_t *data, size_t size)
 
     feed_plainly(plain, data, size);
     require(rank->lines.read == plain->lines.read && rank->lines.starts == plain->lines.starts &&
-            rank->lines.stops == plain->lines.stops && rank->lines.negative == plain->lines.negative &&
+            rank->lines.stops == plain->lines.stops &&
+            rank->lines.negative == plain->lines.negative &&
             rank->lines.unusable == plain->lines.unusable &&
             rank->lines.first_unusable == plain->lines.first_unusable);
     for (uint32_t i = 0; i < plain->entry_count; i++) {
@@ -98,8 +100,9 @@ static void compare(struct vti_rank *rank, const uint8_t *data, size_t size)
         int64_t found = vti_map_find(rank->names, one->name, one->len);
 
         require(found >= 0);
-        require(rank->entries[found].count == one->count && rank->entries[found].total == one->total &&
-                rank->entries[found].max == one->max && rank->entries[found].min == one->min);
+        require(rank->entries[found].count == one->count &&
+                rank->entries[found].total == one->total && rank->entries[found].max == one->max &&
+                rank->entries[found].min == one->min);
     }
     vti_rank_free(plain);
 }
@@ -114,14 +117,16 @@ static void look_at_rows(struct vti_rank *rank)
             vti_rank_row(rank, i, &row);
             require(strnlen(row.name, row.len + 1) <= row.len);
             if (rank->options.is_wide && row.count)
-                require(row.min <= row.p50 && row.p50 <= row.p99 && row.p99 <= row.max && row.self >= 0);
+                require(row.min <= row.p50 && row.p50 <= row.p99 && row.p99 <= row.max &&
+                        row.self >= 0);
         }
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char *buffer; /* kept: getting two megabytes from the sanitizer takes longer than a run */
+    static char
+        *buffer; /* kept: getting two megabytes from the sanitizer takes longer than a run */
     struct vti_rank *rank;
     uint32_t seed;
     int code;

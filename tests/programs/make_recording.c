@@ -386,7 +386,6 @@ static void io_thread(void)
                               .loss_reason = VTI_LOSS_BUFFERS,
                               .loss_events = 12,
                               .loss_ticks = ticks_at(30) - ticks_at(0)});
-    vti_writer_count_loss(writer, 12);
     add(1, (struct vti_event){.kind = VTI_EVENT_END, .flags = VTI_FLAG_IN_GAP});
     /* 100 and 101 end here, 102 fails, 103 ends in another thread, 104 never ends. */
     for (unsigned i = 0; i < 3; i++) {
@@ -433,6 +432,12 @@ static void contents(void)
         check(vti_writer_events(writer, encoders[i]));
         vti_encoder_free(encoders[i]);
     }
+    check(vti_writer_loss(writer, &(struct vti_loss_fact){.reason = VTI_LOSS_BUFFERS,
+                                                          .process_plus_one = 1,
+                                                          .track_plus_one = 2,
+                                                          .events = 12,
+                                                          .first = ticks_at(760),
+                                                          .last = ticks_at(790)}));
     check(vti_writer_loss(writer, &(struct vti_loss_fact){.reason = VTI_LOSS_BUFFERS,
                                                           .process_plus_one = 1,
                                                           .track_plus_one = 2,

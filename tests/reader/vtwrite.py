@@ -188,7 +188,7 @@ class Events:
         busy = self.busy + (last - self.now if self.stack else 0)
         self.writer.written_events.setdefault(self.track, []).append(
             (offset, self.first, last, len(payload), self.count, self.begins, self.deepest, busy,
-             self.lanes))
+             self.lanes, bool(self.opening)))
         return offset
 
 
@@ -300,15 +300,21 @@ def _join_lanes(all_lanes: List[List[Any]]) -> List[Any]:
     return lanes
 
 
+def _busy(group: List[Tuple[Any, ...]]) -> int:
+    between = sum(after[0] - before[1] for before, after in zip(group, group[1:]) if after[5])
+    return sum(each[2] for each in group) + between
+
+
 def _levels(blocks: List[Tuple[Any, ...]]) -> List[List[Tuple[Any, ...]]]:
-    """The levels above 0, as lists of (first, last, busy, begins, lanes)."""
-    level = [(first, last, busy, begins, lanes)
-             for _, first, last, _, _, begins, _, busy, lanes in blocks]
+    """The levels above 0, as lists of (first, last, busy, begins, lanes, a span was open before)."""
+    level = [(first, last, busy, begins, lanes, is_open)
+             for _, first, last, _, _, begins, _, busy, lanes, is_open in blocks]
     levels = []
     while len(level) > FANOUT:
         groups = [level[at:at + FANOUT] for at in range(0, len(level), FANOUT)]
-        level = [(group[0][0], max(each[1] for each in group), sum(each[2] for each in group),
-                  sum(each[3] for each in group), _join_lanes([each[4] for each in group]))
+        level = [(group[0][0], max(each[1] for each in group), _busy(group),
+                  sum(each[3] for each in group), _join_lanes([each[4] for each in group]),
+                  group[0][5])
                  for group in groups]
         levels.append(level)
     return levels
@@ -325,7 +331,7 @@ def index_payload(blocks: List[Tuple[Any, ...]]) -> bytes:
         at += 40 * size
     arrays = b"".join(struct.pack("<QQQIIII", *block[:7]) for block in blocks)
     lanes = b""
-    for first, last, busy, begins, spans in (node for level in levels for node in level):
+    for first, last, busy, begins, spans, _ in (node for level in levels for node in level):
         arrays += struct.pack("<QQQQII", first, last, busy, begins, (at + len(lanes)) // 8,
                               len(spans))
         for span in spans:

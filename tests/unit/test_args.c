@@ -21,11 +21,16 @@ static const struct vti_option options[] = {
     {0},
 };
 
-static const struct vti_command normal = {
-    .name = "made", .summary = "made up", .usage = "[options] FILE", .about = "About it.",
-    .options = options};
-static const struct vti_command stopping = {
-    .name = "made", .summary = "made up", .usage = "PROG", .options = options, .stops_at_operand = true};
+static const struct vti_command normal = {.name = "made",
+                                          .summary = "made up",
+                                          .usage = "[options] FILE",
+                                          .about = "About it.",
+                                          .options = options};
+static const struct vti_command stopping = {.name = "made",
+                                            .summary = "made up",
+                                            .usage = "PROG",
+                                            .options = options,
+                                            .stops_at_operand = true};
 
 const struct vti_command *const vti_commands[] = {&normal, NULL};
 
@@ -43,7 +48,8 @@ static const char *walk(const struct vti_command *command, const char *words)
     int option;
 
     snprintf(copy, sizeof copy, "%s", words);
-    for (char *word = strtok_r(copy, " ", &rest); word && argc < 16; word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(copy, " ", &rest); word && argc < 16;
+         word = strtok_r(NULL, " ", &rest))
         argv[argc++] = word;
     found[0] = 0;
     vti_args_init(&args, command, argc, argv);
@@ -76,7 +82,8 @@ static void options_are_found(void **state)
     assert_string_equal(walk(&normal, "-oout"), "1=out");
     assert_string_equal(walk(&normal, "-wqo out"), "0 3 1=out");
     assert_string_equal(walk(&normal, "-wqoout file"), "0 3 1=out .file");
-    assert_string_equal(walk(&normal, "-o -w file"), "1=-w .file"); /* a value may begin with a dash */
+    assert_string_equal(walk(&normal, "-o -w file"),
+                        "1=-w .file"); /* a value may begin with a dash */
     assert_string_equal(walk(&normal, "file -w"), ".file 0");
     assert_string_equal(walk(&normal, "-"), ".-");
 }

@@ -16,7 +16,8 @@
 #define ROOT "b9b29981-0916-4635-af18-d6c92f991f46"
 #define LEAF "3cdd41b5-318a-4926-a38e-63344b6aef7a"
 #define START(parent, span, name) TIME "          " BASE " " parent " " span " " name "-start\n"
-#define STOP(seconds, parent, span, name) TIME " " seconds " " BASE " " parent " " span " " name "-stop\n"
+#define STOP(seconds, parent, span, name)                                                          \
+    TIME " " seconds " " BASE " " parent " " span " " name "-stop\n"
 
 static struct vti_rank *create(bool is_wide, bool is_compat)
 {
@@ -63,7 +64,7 @@ static struct vti_rank_row row_at(const struct vti_rank *rank, size_t at)
     return row;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void check_number(const char *text)
 {
@@ -77,11 +78,35 @@ static void check_number(const char *text)
 
 static void numbers_are_read_as_strtod_does(void **state)
 {
-    static const char *const texts[] = {
-        "0.006782", "0.1", "1.0", "1.7e-05", "5e-06", "0.0", "12.5", "1234.567891", "0", "5.", ".5",
-        "-0.000001", "+3", "1e22", "1e23", "1e-22", "1e-23", "123456789012345", "1234567890123456",
-        "0.1234567890123456789", "9007199254740993", "1e308", "4.9e-324", "1e-400", "000000000000000000001.5",
-        "1e0000000000001", "0e99999", "-0.0", "2.2250738585072011e-308"};
+    static const char *const texts[] = {"0.006782",
+                                        "0.1",
+                                        "1.0",
+                                        "1.7e-05",
+                                        "5e-06",
+                                        "0.0",
+                                        "12.5",
+                                        "1234.567891",
+                                        "0",
+                                        "5.",
+                                        ".5",
+                                        "-0.000001",
+                                        "+3",
+                                        "1e22",
+                                        "1e23",
+                                        "1e-22",
+                                        "1e-23",
+                                        "123456789012345",
+                                        "1234567890123456",
+                                        "0.1234567890123456789",
+                                        "9007199254740993",
+                                        "1e308",
+                                        "4.9e-324",
+                                        "1e-400",
+                                        "000000000000000000001.5",
+                                        "1e0000000000001",
+                                        "0e99999",
+                                        "-0.0",
+                                        "2.2250738585072011e-308"};
     char text[64];
 
     (void)state;
@@ -98,7 +123,8 @@ static void numbers_are_read_as_strtod_does(void **state)
 
 static void other_text_is_no_number(void **state)
 {
-    static const char *const texts[] = {"", ".", "-", "e5", "nan", "inf", "1e999", "f12e75d5", "1e", "1e+"};
+    static const char *const texts[] = {"",    ".",     "-",        "e5", "nan",
+                                        "inf", "1e999", "f12e75d5", "1e", "1e+"};
 
     (void)state;
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -108,7 +134,7 @@ static void other_text_is_no_number(void **state)
     }
 }
 
-/* ---- lines --------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void check_refused(const char *text, const char *reason)
 {
@@ -125,12 +151,19 @@ static void lines_are_refused_with_a_reason(void **state)
     check_refused("Traceback (most recent call last):", "does not begin with a timestamp");
     check_refused(TIME, "ends after the timestamp");
     check_refused(TIME " 0.5", "ends before its name");
+    check_refused("2020-02-27T08:04:2  <- !!!", "ends before its name"); /* the mark is no name */
+    check_refused(TIME "  <- !!!", "ends before its name");
     check_refused(TIME " 0.5 " BASE " " BASE " " ROOT, "ends before its name");
-    check_refused(TIME " 0.5 " BASE " " BASE " " ROOT " name-start", "has a duration but ends in -start");
-    check_refused(TIME " 0.5 " BASE " " BASE " " ROOT " name", "has a name that ends neither in -start nor in -stop");
-    check_refused(TIME " abc " BASE " " BASE " " ROOT " name-stop", "has no duration that can be read");
-    check_refused(TIME "          " BASE " " BASE " " ROOT " name-stop", "has no duration that can be read");
-    check_refused(TIME " nan " BASE " " BASE " " ROOT " name-stop", "has no duration that can be read");
+    check_refused(TIME " 0.5 " BASE " " BASE " " ROOT " name-start",
+                  "has a duration but ends in -start");
+    check_refused(TIME " 0.5 " BASE " " BASE " " ROOT " name",
+                  "has a name that ends neither in -start nor in -stop");
+    check_refused(TIME " abc " BASE " " BASE " " ROOT " name-stop",
+                  "has no duration that can be read");
+    check_refused(TIME "          " BASE " " BASE " " ROOT " name-stop",
+                  "has no duration that can be read");
+    check_refused(TIME " nan " BASE " " BASE " " ROOT " name-stop",
+                  "has no duration that can be read");
 }
 
 static void check_name(const char *rest, const char *name)
@@ -183,7 +216,7 @@ static void starts_are_known_by_their_gap(void **state)
     assert_true(line.duration == 0.25);
 }
 
-/* ---- counting ------------------------------------------------------------------------------------ */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void totals_are_counted(void **state)
 {
@@ -191,8 +224,8 @@ static void totals_are_counted(void **state)
     struct vti_rank_row row;
 
     (void)state;
-    feed_text(rank, START(BASE, ROOT, "a") STOP("0.5", BASE, ROOT, "a") STOP("0.25", BASE, ROOT, "b")
-                        STOP("0.25", BASE, ROOT, "a"));
+    feed_text(rank, START(BASE, ROOT, "a") STOP("0.5", BASE, ROOT, "a")
+                        STOP("0.25", BASE, ROOT, "b") STOP("0.25", BASE, ROOT, "a"));
     assert_int_equal(vti_rank_count(rank), 2);
     row = row_at(rank, 0);
     assert_string_equal(row.name, "a");
@@ -206,7 +239,8 @@ static void equal_totals_keep_their_order(void **state)
     struct vti_rank *rank = create(false, false);
 
     (void)state;
-    feed_text(rank, STOP("1.0", BASE, ROOT, "zz") STOP("1.0", BASE, ROOT, "mm") STOP("1.0", BASE, ROOT, "aa"));
+    feed_text(rank, STOP("1.0", BASE, ROOT, "zz") STOP("1.0", BASE, ROOT, "mm")
+                        STOP("1.0", BASE, ROOT, "aa"));
     assert_string_equal(row_at(rank, 0).name, "zz");
     assert_string_equal(row_at(rank, 2).name, "aa");
     assert_int_equal(vti_rank_sort(rank, VTI_RANK_NAME), 0);
@@ -220,14 +254,15 @@ static void self_time_leaves_children_out(void **state)
     struct vti_rank_lines lines;
 
     (void)state;
-    feed_text(rank, START(BASE, ROOT, "root") START(ROOT, LEAF, "leaf") STOP("0.25", ROOT, LEAF, "leaf")
-                        STOP("0.5", ROOT, "not-a-uuid", "leaf") STOP("1.0", BASE, ROOT, "root")
-                            START(BASE, "hangs", "stuck"));
+    feed_text(rank, START(BASE, ROOT, "root") START(ROOT, LEAF, "leaf")
+                        STOP("0.25", ROOT, LEAF, "leaf") STOP("0.5", ROOT, "not-a-uuid", "leaf")
+                            STOP("1.0", BASE, ROOT, "root") START(BASE, "hangs", "stuck"));
     vti_rank_lines(rank, &lines);
     assert_int_equal(lines.orphans, 1);
     assert_true(row_at(rank, 0).self == 0.25);
     assert_true(row_at(rank, 1).self == 0.75);
-    assert_true(row_at(rank, 1).min == 0.25 && row_at(rank, 1).p50 == 0.25 && row_at(rank, 1).p99 == 0.5);
+    assert_true(row_at(rank, 1).min == 0.25 && row_at(rank, 1).p50 == 0.25 &&
+                row_at(rank, 1).p99 == 0.5);
     assert_string_equal(row_at(rank, 2).name, "stuck");
     assert_int_equal(row_at(rank, 2).unfinished, 1);
     assert_int_equal(row_at(rank, 2).count, 0);
@@ -245,8 +280,8 @@ static void memory_follows_open_spans(void **state)
         size_t room;
         char *to = vti_rank_log_room(rank, &room);
         int len = snprintf(text, sizeof text,
-                           "%s          %s %s id-%u name-start\n%s 0.5 %s %s id-%u name-stop\n", TIME,
-                           BASE, ROOT, i, TIME, BASE, ROOT, i);
+                           "%s          %s %s id-%u name-start\n%s 0.5 %s %s id-%u name-stop\n",
+                           TIME, BASE, ROOT, i, TIME, BASE, ROOT, i);
 
         memcpy(to, text, (size_t)len);
         assert_int_equal(vti_rank_log_filled(rank, (size_t)len), 0);
@@ -301,7 +336,8 @@ static void percentiles_are_near(void **state)
     for (unsigned i = 1; i <= 10000; i++) {
         size_t room;
         char *to = vti_rank_log_room(rank, &room);
-        int len = snprintf(line, sizeof line, STOP("%u.%06u", BASE, ROOT, "x"), i / 1000, i % 1000 * 1000);
+        int len = snprintf(line, sizeof line, STOP("%u.%06u", BASE, ROOT, "x"), i / 1000,
+                           i % 1000 * 1000);
 
         memcpy(to, line, (size_t)len);
         assert_int_equal(vti_rank_log_filled(rank, (size_t)len), 0);
@@ -321,7 +357,8 @@ static void negative_durations_are_left_out(void **state)
     struct vti_rank_lines lines;
 
     (void)state;
-    feed_text(rank, STOP("0.5", BASE, ROOT, "a") STOP("-0.25", BASE, ROOT, "a") STOP("-1", BASE, ROOT, "b"));
+    feed_text(rank, STOP("0.5", BASE, ROOT, "a") STOP("-0.25", BASE, ROOT, "a")
+                        STOP("-1", BASE, ROOT, "b"));
     vti_rank_lines(rank, &lines);
     assert_int_equal(lines.negative, 2);
     assert_int_equal(lines.first_negative, 2);
@@ -374,10 +411,12 @@ static void pieces_make_no_difference(void **state)
 {
     static const char log[] = START(BASE, ROOT, "workflow-start") START(ROOT, LEAF, "db")
         STOP("0.25", ROOT, LEAF, "a name with blanks") "\n" STOP("1.7e-05", ROOT, LEAF, "x")
-            STOP("0.501  ", ROOT, LEAF, "slow") TIME " 0.75 " BASE " " ROOT " " LEAF " y-stop  <- !!!\r\n"
-                STOP("1000.123456", BASE, ROOT, "workflow-start") "garbage\n" STOP("3", "1", "2", "no-uuids")
-                    STOP("0.1234567", BASE, ROOT, "a-name-that-is-so-long-that-it-does-not-fit-into-64-bytes-at-all-is-it")
-                        TIME " 0.125 " BASE " " ROOT " " LEAF " last-stop";
+            STOP("0.501  ", ROOT, LEAF, "slow") TIME
+        " 0.75 " BASE " " ROOT " " LEAF " y-stop  <- !!!\r\n" STOP(
+            "1000.123456", BASE, ROOT, "workflow-start") "garbage\n" STOP("3", "1", "2", "no-uuids")
+            STOP("0.1234567", BASE, ROOT,
+                 "a-name-that-is-so-long-that-it-does-not-fit-into-64-bytes-at-all-is-it") TIME
+        " 0.125 " BASE " " ROOT " " LEAF " last-stop";
     struct vti_rank *whole = create(true, false);
     struct vti_rank_lines lines;
 
@@ -400,14 +439,15 @@ static void pieces_make_no_difference(void **state)
             struct vti_rank_row other = row_at(rank, i);
 
             assert_string_equal(one.name, other.name);
-            assert_true(one.total == other.total && one.self == other.self && one.count == other.count);
+            assert_true(one.total == other.total && one.self == other.self &&
+                        one.count == other.count);
         }
         vti_rank_free(rank);
     }
     vti_rank_free(whole);
 }
 
-/* ---- the script's way ---------------------------------------------------------------------------- */
+/* ---- the script's way ------------------------------------------------------------------------ */
 
 static void script_drops_long_durations(void **state)
 {
@@ -418,7 +458,8 @@ static void script_drops_long_durations(void **state)
                         STOP("0.5", BASE, ROOT, "my name") STOP("-0.5", BASE, ROOT, "c"));
     assert_int_equal(vti_rank_count(rank), 3);
     assert_string_equal(row_at(rank, 0).name, "b");
-    assert_string_equal(row_at(rank, 1).name, ""); /* "my" without its last five, as Python slices */
+    assert_string_equal(row_at(rank, 1).name,
+                        ""); /* "my" without its last five, as Python slices */
     assert_true(row_at(rank, 2).total == -0.5);
     vti_rank_free(rank);
 }
@@ -438,8 +479,10 @@ static void script_fails_where_it_does(void **state)
     check_script_fails(STOP("1", BASE, ROOT, "a") "\n", "line 2 is blank, where the script fails");
     check_script_fails("x\n", "line 1 has only one word, where the script fails");
     check_script_fails("a b c d e\n", "line 1 has fewer than six words, where the script fails");
-    check_script_fails("a b c d e f\n", "line 1 has no number as its second word, where the script fails");
-    check_script_fails("a 1__0 c d e f\n", "line 1 has no number as its second word, where the script fails");
+    check_script_fails("a b c d e f\n",
+                       "line 1 has no number as its second word, where the script fails");
+    check_script_fails("a 1__0 c d e f\n",
+                       "line 1 has no number as its second word, where the script fails");
     check_script_fails("\xff\n", "line 1 is not UTF-8, where the script fails");
 }
 
@@ -449,7 +492,8 @@ static void script_reads_as_python_does(void **state)
 
     (void)state;
     feed_text(rank, "t 1_0.5 b p s four-stop\r" /* a lone carriage return ends a line */
-                    "t\xc2\xa0" "2\t b p s \xc3\xa4\xc3\xb6-stop\r\n"
+                    "t\xc2\xa0"
+                    "2\t b p s \xc3\xa4\xc3\xb6-stop\r\n"
                     "t INF b p s x-stop\n"
                     "t 1 b p s four");
     assert_int_equal(vti_rank_count(rank), 4);

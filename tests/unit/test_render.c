@@ -27,12 +27,12 @@ static void text_cannot_steer_a_terminal(void **state)
     assert_string_equal(safe("a\nb\tc\rd\a", 8), "a\\nb\\tc\\rd\\a");
     assert_string_equal(safe("nul\0x", 5), "nul\\x00x");
     assert_string_equal(safe("\x7f", 1), "\\x7f");
-    assert_string_equal(safe("\xc2\x9b", 2), "\\u009b");         /* CSI as one C1 control */
-    assert_string_equal(safe("\xe2\x80\xae", 3), "\\u202e");     /* turns text around */
+    assert_string_equal(safe("\xc2\x9b", 2), "\\u009b");     /* CSI as one C1 control */
+    assert_string_equal(safe("\xe2\x80\xae", 3), "\\u202e"); /* turns text around */
     assert_string_equal(safe("gr\xc3\xbc\xc3\x9f", 6), "gr\xc3\xbc\xc3\x9f");
-    assert_string_equal(safe("\xff\xc3", 2), "\\xff\\xc3");      /* not UTF-8, cut off */
+    assert_string_equal(safe("\xff\xc3", 2), "\\xff\\xc3");          /* not UTF-8, cut off */
     assert_string_equal(safe("\xed\xa0\x80", 3), "\\xed\\xa0\\x80"); /* a surrogate */
-    assert_string_equal(safe("\xc0\xaf", 2), "\\xc0\\xaf");      /* overlong */
+    assert_string_equal(safe("\xc0\xaf", 2), "\\xc0\\xaf");          /* overlong */
 }
 
 static void every_byte_is_harmless(void **state)
@@ -53,8 +53,8 @@ static void width_counts_columns(void **state)
     (void)state;
     assert_int_equal(vti_text_width("abc", 3), 3);
     assert_int_equal(vti_text_width("gr\xc3\xbc", 4), 3);
-    assert_int_equal(vti_text_width("e\xcc\x81", 3), 1);     /* a combining accent */
-    assert_int_equal(vti_text_width("\xe6\xbc\xa2", 3), 2);  /* a wide character */
+    assert_int_equal(vti_text_width("e\xcc\x81", 3), 1);    /* a combining accent */
+    assert_int_equal(vti_text_width("\xe6\xbc\xa2", 3), 2); /* a wide character */
 }
 
 static void numbers_have_three_digits(void **state)
@@ -77,7 +77,9 @@ static void numbers_have_three_digits(void **state)
     assert_string_equal(vti_text_count(text, 17), "17");
 }
 
-static const struct vti_column columns[] = {{"Total", VTI_RIGHT}, {"Kind", VTI_LEFT}, {"Name", VTI_LEFT}};
+static const struct vti_column columns[] = {{"Total", VTI_RIGHT},
+                                            {"Kind", VTI_LEFT},
+                                            {"Name", VTI_LEFT}};
 
 static const char *table_text(unsigned width, const char *const *cells, unsigned count)
 {

@@ -1,0 +1,64 @@
+"""The tool as its users meet it: `venturi` is a helper that runs it.
+
+VENTURI names the tool (default: build/venturi). Every run gets a bare environment: settings of whoever
+runs the tests must not decide what they see.
+"""
+import os
+import subprocess
+import sys
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOOL = os.path.abspath(os.environ.get("VENTURI", os.path.join(TOP, "build", "venturi")))
+KEPT = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
+
+
+def bare_environment(**more):
+    env = {key: os.environ[key] for key in KEPT if key in os.environ}
+    env.update(LC_ALL="C.UTF-8", **{key: str(value) for key, value in more.items()})
+    return env
+
+
+class Venturi:
+    """venturi("rank", path, env={"COLUMNS": "80"}, input=b"...") -> CompletedProcess, text unless text=False."""
+
+    path = TOOL
+    top = TOP
+
+    def __call__(self, *args, env=None, check=None, **kw):
+        kw.setdefault("text", not isinstance(kw.get("input"), bytes))
+        kw.setdefault("timeout", 120)
+        if "stdout" not in kw:
+            kw["stdout"] = subprocess.PIPE
+        if "stderr" not in kw:
+            kw["stderr"] = subprocess.PIPE
+        if "input" not in kw and "stdin" not in kw:
+            kw["stdin"] = subprocess.DEVNULL
+        command = [TOOL] + [os.fspath(arg) if isinstance(arg, os.PathLike) else arg for arg in args]
+        done = subprocess.run(command, env=bare_environment(**(env or {})), **kw)
+        if check is not None:
+            assert done.returncode == check, (done.returncode, done.stdout, done.stderr)
+        return done
+
+    def commands(self):
+        """The names in commands.def."""
+        with open(os.path.join(TOP, "src", "cli", "commands.def")) as lines:
+            return [line[len("VTI_COMMAND("):line.index(")")].replace("_", "-")
+                    for line in lines if line.startswith("VTI_COMMAND(")]
+
+
+@pytest.fixture(scope="session")
+def venturi():
+    if not os.access(TOOL, os.X_OK):
+        pytest.skip("%s is not built" % TOOL)
+    return Venturi()
+
+
+@pytest.fixture(scope="session")
+def bench_script():
+    """bench_script("gen_log.py", ...) runs one of bench/ with this Python."""
+    def run(name, *args):
+        return subprocess.run([sys.executable, os.path.join(TOP, "bench", name), *map(str, args)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    return run

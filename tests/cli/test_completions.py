@@ -1,0 +1,97 @@
+"""Completion scripts, tried in the real shells."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import bare_environment
+
+
+def with_tool(venturi, **more):
+    env = bare_environment(**more)
+    env["PATH"] = os.path.dirname(venturi.path) + ":" + env.get("PATH", "/usr/bin:/bin")
+    return env
+
+
+def bash(venturi, words, cwd):
+    """What bash offers for the last of the words."""
+    script = """
+        source <(venturi completions bash)
+        COMP_WORDS=(venturi "$@"); COMP_CWORD=$#
+        _venturi
+        printf '%s\\n' "${COMPREPLY[@]}"
+    """
+    done = subprocess.run(["bash", "-c", script, "bash", *words], env=with_tool(venturi), cwd=cwd,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def fish(venturi, line, cwd):
+    script = "venturi completions fish | source; complete -C '%s'" % line
+    done = subprocess.run(["fish", "--no-config", "-c", script], env=with_tool(venturi, HOME=cwd), cwd=cwd,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return [found.split("\t")[0] for found in done.stdout.splitlines()]
+
+
+needs_bash = pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+needs_fish = pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+needs_zsh = pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+
+
+@needs_bash
+def test_bash_commands(venturi, tmp_path):
+    assert set(bash(venturi, [""], tmp_path)) == set(venturi.commands()) | {"help", "--help", "--version"}
+    assert bash(venturi, ["ran"], tmp_path) == ["rank"]
+    assert set(bash(venturi, ["help", ""], tmp_path)) == set(venturi.commands())
+
+
+@needs_bash
+def test_bash_options(venturi, tmp_path):
+    for name in venturi.commands():
+        shown = [word for line in venturi(name, "--help").stdout.splitlines() if line.startswith("  ")
+                 for word in line.replace(",", "").split()[:2] if word.startswith("-")]
+        assert set(bash(venturi, [name, "-"], tmp_path)) == set(shown), name
+    assert bash(venturi, ["rank", "--so"], tmp_path) == ["--sort"]
+
+
+@needs_bash
+def test_bash_values_and_files(venturi, tmp_path):
+    (tmp_path / "a file.vt").write_text("")
+    assert bash(venturi, ["rank", "--sort", "p"], tmp_path) == ["p50", "p99"]
+    assert bash(venturi, ["rank", "--sort", "=", "p"], tmp_path) == ["p50", "p99"]
+    assert bash(venturi, ["rank", "--limit", ""], tmp_path) == []
+    assert bash(venturi, ["rank", "--wide", "a"], tmp_path) == ["a file.vt"]
+    assert bash(venturi, ["completions", ""], tmp_path) == ["bash", "zsh", "fish"]
+    assert bash(venturi, ["doctor", ""], tmp_path) == []
+
+
+@needs_fish
+def test_fish(venturi, tmp_path):
+    (tmp_path / "trace.vt").write_text("")
+    assert set(fish(venturi, "venturi ", tmp_path)) >= set(venturi.commands())
+    assert fish(venturi, "venturi rank --so", tmp_path) == ["--sort"]
+    assert fish(venturi, "venturi rank --sort p", tmp_path) == ["p50", "p99"]
+    assert "trace.vt" in fish(venturi, "venturi rank tr", tmp_path)
+    assert sorted(fish(venturi, "venturi completions ", tmp_path)) == ["bash", "fish", "zsh"]
+
+
+@needs_zsh
+def test_zsh_is_valid(venturi):
+    """The script defines its function and registers it; the words in it are those of the table."""
+    script = ("autoload -Uz compinit; compinit -u -D; source <(venturi completions zsh); "
+              "print -r -- $_comps[venturi]; functions _venturi")
+    done = subprocess.run(["zsh", "-f", "-c", script], env=with_tool(venturi),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert done.stdout.startswith("_venturi\n")
+    for name in venturi.commands():
+        assert "'%s:" % name in done.stdout
+
+
+def test_wrong_shell(venturi):
+    assert venturi("completions", "tcsh", check=2).stderr == \
+        "venturi completions: 'tcsh' is none of bash, zsh, fish\n"
+    assert venturi("completions", check=2).stderr == "venturi completions: for which shell? bash, zsh or fish\n"
