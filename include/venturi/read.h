@@ -4,7 +4,8 @@
  * Part of libventuri-read. A recording may be finished, still growing, or cut off by a crash; damaged
  * parts are skipped and reported, never trusted. Times are nanoseconds since the start of the
  * recording (vt_recording_info.start_realtime_ns tells when that was), already converted from each
- * clock domain. A recording is used by one thread at a time; several may be open at once.
+ * clock domain. A recording is used by one thread at a time; several may be open at once. The file is
+ * mapped: if another program cuts it off while it is open, reading what is missing raises SIGBUS.
  *
  * Functions that can fail return 0 or a negative code; vt_read_error() then says what and where.
  */
@@ -35,7 +36,8 @@ VT_READ_API const char *vt_read_hint(void); /* what to do about it, or "" */
 VT_READ_API int vt_recording_open(vt_recording **recording, const char *path);
 VT_READ_API void vt_recording_close(vt_recording *recording);
 
-/* Takes in what was appended since; returns the number of new blocks, or a negative code. */
+/* Takes in what was appended since; returns the number of new blocks, or a negative code. Cursors must be
+ * closed before: one that is not only gives an error from then on. */
 VT_READ_API int vt_recording_refresh(vt_recording *recording);
 
 struct vt_recording_info {
@@ -220,8 +222,9 @@ struct vt_span {
     uint32_t parent_site; /* of the span around it, or VT_NONE */
 };
 
-/* Calls `each` for every span (async ones included) that overlaps the filter, in the order in which
- * they end, track by track. Stops early when `each` returns non-zero and returns that. */
+/* Calls `each` for every span that overlaps the filter, in the order in which they end, track by track,
+ * then for async ones, in the order in which they end. What the span points at lives during the call.
+ * Stops early when `each` returns non-zero and returns that. */
 VT_READ_API int vt_recording_spans(vt_recording *recording, const struct vt_filter *filter,
                                    int (*each)(const struct vt_span *span, void *arg), void *arg);
 
@@ -239,16 +242,18 @@ struct vt_rect {
 struct vt_window {
     int64_t from_ns, to_ns;
     uint32_t pixels;
-    struct vt_rect *rects; /* by track, then depth, then time */
+    struct vt_rect *rects; /* by track, then depth, then time; times as recorded, but a span that lasts
+                              well beyond the window may end with it */
     size_t rect_count;
     uint32_t track_count;
-    uint32_t *tracks; /* ids, in the order of the rows of `busy` */
+    uint32_t *tracks; /* ids of those that have something there, in the order of the rows of `busy` */
     float *busy;      /* track_count x pixels: share of each pixel during which a span was open */
     uint64_t folded;  /* spans that are not drawn one by one */
     uint64_t lost_events; /* recorded losses that touch the window */
 };
 
-/* Spans of at least one pixel one by one, the rest folded. Cost depends on pixels, not on the recording. */
+/* Spans of at least one pixel one by one, the rest folded. Cost depends on pixels, not on the recording. Spans
+ * inside 64 others are only drawn where blocks are wider than a pixel, those inside 1,024 and async ones never. */
 VT_READ_API int vt_window_query(vt_recording *recording, int64_t from_ns, int64_t to_ns, uint32_t pixels,
                                 struct vt_window *window);
 VT_READ_API void vt_window_free(struct vt_window *window);
@@ -273,6 +278,7 @@ struct vt_stats {
     uint64_t span_count;
 };
 
+/* A span counts if it begins in the filter's time, and then with its whole duration. */
 VT_READ_API int vt_stats_query(vt_recording *recording, const struct vt_filter *filter,
                                struct vt_stats *stats);
 VT_READ_API void vt_stats_free(struct vt_stats *stats);

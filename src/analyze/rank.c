@@ -25,7 +25,7 @@ void vti_rank_free(struct vti_rank *rank)
     if (!rank)
         return;
     for (uint32_t i = 0; i < rank->entry_count; i++)
-        vti_histogram_fini(&rank->entries[i].durations);
+        vti_rank_entry_fini(&rank->entries[i]);
     vti_map_free(rank->names);
     vti_open_fini(&rank->open);
     free(rank->entries);
@@ -66,7 +66,18 @@ int vti_rank_note(struct vti_rank_entry *entry, double duration)
 {
     double ns = duration * 1e9;
 
-    return vti_histogram_add(&entry->durations, ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_MAX);
+    if (!entry->durations)
+        entry->durations = calloc(1, sizeof *entry->durations);
+    if (!entry->durations)
+        return VTI_E_NOMEM;
+    return vti_histogram_add(entry->durations, ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_MAX);
+}
+
+void vti_rank_entry_fini(struct vti_rank_entry *entry)
+{
+    if (entry->durations)
+        vti_histogram_fini(entry->durations);
+    free(entry->durations);
 }
 
 static double within(double value, double least, double most)
@@ -76,8 +87,8 @@ static double within(double value, double least, double most)
 
 int vti_rank_percentiles(struct vti_rank_entry *entry)
 {
-    int64_t p50 = vti_histogram_quantile(&entry->durations, 0.50);
-    int64_t p99 = vti_histogram_quantile(&entry->durations, 0.99);
+    int64_t p50 = vti_histogram_quantile(entry->durations, 0.50);
+    int64_t p99 = vti_histogram_quantile(entry->durations, 0.99);
 
     if (p50 < 0 || p99 < 0)
         return VTI_E_NOMEM;

@@ -65,7 +65,7 @@ struct vti_rank_entry { /* what every line needs first, in two cache lines */
     char head[VTI_SCAN_NAME]; /* of the name, once more where it is compared */
     double avg, p50, p99;     /* filled at the end */
     uint64_t unfinished, errors;
-    struct vti_histogram durations; /* wide, in nanoseconds */
+    struct vti_histogram *durations; /* owned; wide, in nanoseconds */
 };
 
 #define VTI_RANK_RECENT 1024u
@@ -96,6 +96,7 @@ int64_t vti_rank_entry(struct vti_rank *rank, const char *name, size_t len);
 /* Notes a duration for the percentiles; reads them. 0 or VTI_E_NOMEM. */
 int vti_rank_note(struct vti_rank_entry *entry, double duration);
 int vti_rank_percentiles(struct vti_rank_entry *entry);
+void vti_rank_entry_fini(struct vti_rank_entry *entry);
 
 /* Counts a line that cannot be used; its number is lines.read. */
 void vti_rank_refuse(struct vti_rank *rank, const char *reason);

@@ -110,7 +110,7 @@ static int walk_spans(struct vti_rank *rank, vt_recording *recording, const stru
             to->p50 = from->p50;
             to->p99 = from->p99;
         }
-        vti_histogram_fini(&from->durations);
+        vti_rank_entry_fini(from);
     }
     free(walk.entries);
     if (code == VTI_E_NOMEM)

@@ -237,6 +237,9 @@ static int fill_site(struct sum *sum, struct vt_site_stats *stats)
         quantiles[i] = vti_histogram_quantile(&sum->histogram, shares[i]);
         if (quantiles[i] < 0)
             return (int)quantiles[i];
+        /* Within 1 %, but never outside of what there was. */
+        quantiles[i] = quantiles[i] > sum->max_ns ? sum->max_ns : quantiles[i];
+        quantiles[i] = quantiles[i] < sum->min_ns ? sum->min_ns : quantiles[i];
     }
     *stats = (struct vt_site_stats){.site = sum->site,
                                     .count = sum->count,

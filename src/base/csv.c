@@ -1,6 +1,8 @@
 /* csv.c - fields of comma-separated values, as RFC 4180 has them. */
 #include "base/csv.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static bool needs_quotes(const char *text, size_t len)
@@ -16,18 +18,18 @@ void vti_csv_field(struct vti_buf *out, const char *text, size_t len)
     const char *quote;
 
     if (!needs_quotes(text, len)) {
-        vti_buf_add(out, text, len);
+        vti_utf8_repair(out, text, len);
         return;
     }
     vti_buf_add_u8(out, '"');
     while (len && (quote = memchr(text, '"', len))) {
         size_t part = (size_t)(quote - text) + 1;
 
-        vti_buf_add(out, text, part);
+        vti_utf8_repair(out, text, part);
         vti_buf_add_u8(out, '"');
         text += part;
         len -= part;
     }
-    vti_buf_add(out, text, len);
+    vti_utf8_repair(out, text, len);
     vti_buf_add_u8(out, '"');
 }

@@ -40,44 +40,16 @@ void vti_proto_bytes(struct vti_buf *out, unsigned field, const void *bytes, siz
     vti_buf_add(out, bytes, len);
 }
 
-/* How many bytes at `at` are UTF-8. */
-static size_t good_bytes(const uint8_t *at, size_t left)
-{
-    size_t good = 0;
-    uint32_t character;
-
-    while (good < left) {
-        size_t step = at[good] < 0x80 ? 1 : vti_utf8_get(at + good, left - good, &character);
-
-        if (step == 0)
-            break;
-        good += step;
-    }
-    return good;
-}
-
 void vti_proto_string(struct vti_buf *out, unsigned field, const char *text, size_t len)
 {
-    const uint8_t *at = (const uint8_t *)text;
-    size_t good = good_bytes(at, len);
     size_t begin;
 
-    if (good == len) {
+    if (vti_utf8_good(text, len) == len) {
         vti_proto_bytes(out, field, text, len);
         return;
     }
     begin = vti_proto_begin(out, field);
-    for (;;) {
-        vti_buf_add(out, at, good);
-        at += good;
-        len -= good;
-        if (len == 0)
-            break;
-        vti_buf_add_text(out, "\xef\xbf\xbd");
-        at++;
-        len--;
-        good = good_bytes(at, len);
-    }
+    vti_utf8_repair(out, text, len);
     vti_proto_end(out, begin);
 }
 

@@ -19,3 +19,35 @@ size_t vti_utf8_get(const uint8_t *at, size_t left, uint32_t *character)
         return 0;
     return bytes;
 }
+
+size_t vti_utf8_good(const char *text, size_t len)
+{
+    const uint8_t *at = (const uint8_t *)text;
+    size_t good = 0;
+    uint32_t character;
+
+    while (good < len) {
+        size_t step = at[good] < 0x80 ? 1 : vti_utf8_get(at + good, len - good, &character);
+
+        if (step == 0)
+            break;
+        good += step;
+    }
+    return good;
+}
+
+void vti_utf8_repair(struct vti_buf *out, const char *text, size_t len)
+{
+    while (len) {
+        size_t good = vti_utf8_good(text, len);
+
+        vti_buf_add(out, text, good);
+        text += good;
+        len -= good;
+        if (len == 0)
+            break;
+        vti_buf_add_text(out, "\xef\xbf\xbd");
+        text++;
+        len--;
+    }
+}

@@ -23,8 +23,8 @@ static const struct vti_option options[] = {
     [OPT_FORMAT] = {'f', "format", formats + 1, "what to write (default: by the ending of OUT)"},
     [OPT_OUTPUT] = {'o', "output", "OUT", "where to (default: standard output)"},
     [OPT_FORCE] = {0, "force", NULL, "replace OUT if it exists"},
-    [OPT_FROM] = {0, "from", "TIME", "only what reaches into the time from here: 1.5s, 10%, -2s"},
-    [OPT_TO] = {0, "to", "TIME", "to here"},
+    [OPT_FROM] = {0, "from", "TIME", "leave out what ended before: 1.5s, 300ms, 10%, -2s"},
+    [OPT_TO] = {0, "to", "TIME", "leave out what began later"},
     [OPT_LIST] = {0, "list", NULL, "list the formats"},
     {0},
 };

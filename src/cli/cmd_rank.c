@@ -1,19 +1,15 @@
 /* cmd_rank.c - venturi rank: which trace names took the most time. */
 #include "analyze/rank.h"
-#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "cli/cmd.h"
-#include "cli/render.h"
+#include "cli/rank_render.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { OPT_WIDE, OPT_SORT, OPT_LIMIT, OPT_JSON, OPT_CSV, OPT_RAW, OPT_COMPAT, OPT_FORCE };
 
@@ -125,248 +121,6 @@ static enum vti_rank_key sort_key(const char *name)
     return VTI_RANK_TOTAL;
 }
 
-static size_t row_count(const struct vti_rank *rank, const struct request *request)
-{
-    size_t count = vti_rank_count(rank);
-
-    return request->limit && request->limit < count ? request->limit : count;
-}
-
-/* Python writes nan without the sign that C may give it. */
-static double plain(double value)
-{
-    return isnan(value) ? NAN : value;
-}
-
-/* The script's own layout. A recording knows its times better than to the millisecond. */
-static void add_script_table(struct vti_buf *out, const struct vti_rank *rank,
-                             const struct request *request)
-{
-    int decimals = vti_rank_is_recording(rank) && !request->rank.is_compat ? 6 : 3;
-
-    vti_buf_add_text(out, "Total time | Max time | Avg time | Occurrences | Trace name\n");
-    for (int i = 0; i < 91; i++)
-        vti_buf_add_u8(out, '-');
-    vti_buf_add_u8(out, '\n');
-    for (size_t i = 0; i < row_count(rank, request); i++) {
-        struct vti_rank_row row;
-
-        vti_rank_row(rank, i, &row);
-        vti_buf_printf(out, "%-12.*f %-10.*f %-10.*f %-13llu ", decimals, plain(row.total),
-                       decimals, plain(row.max), decimals, plain(row.avg),
-                       (unsigned long long)row.count);
-        if (request->rank.is_compat && (request->out || !isatty(STDOUT_FILENO)))
-            vti_buf_add(out, row.name, row.len);
-        else
-            vti_text_safe(out, row.name, row.len);
-        vti_buf_add_u8(out, '\n');
-    }
-}
-
-/* One column of the wide table, the CSV and the JSON: a time in seconds or a count of a row. */
-struct field {
-    const char *title;
-    const char *key;
-    size_t at;
-    bool is_count, is_wide, is_recorded; /* recorded: a log does not tell it */
-};
-
-#define AT(member) offsetof(struct vti_rank_row, member)
-static const struct field fields[] = {
-    {"Total", "total_s", AT(total), false, false, false},
-    {"Self", "self_s", AT(self), false, true, false},
-    {"Avg", "avg_s", AT(avg), false, false, false},
-    {"Min", "min_s", AT(min), false, true, false},
-    {"p50", "p50_s", AT(p50), false, true, false},
-    {"p99", "p99_s", AT(p99), false, true, false},
-    {"Max", "max_s", AT(max), false, false, false},
-    {"Count", "count", AT(count), true, false, false},
-    {"Open", "unfinished", AT(unfinished), true, true, false},
-    {"Errors", "errors", AT(errors), true, true, true},
-};
-#undef AT
-#define FIELD_COUNT (sizeof fields / sizeof *fields)
-
-static bool is_shown(const struct field *field, const struct vti_rank *rank,
-                     const struct request *request)
-{
-    return (request->rank.is_wide || !field->is_wide) &&
-           (vti_rank_is_recording(rank) || !field->is_recorded);
-}
-
-static double time_of(const struct field *field, const struct vti_rank_row *row)
-{
-    return *(const double *)((const char *)row + field->at);
-}
-
-static uint64_t count_of(const struct field *field, const struct vti_rank_row *row)
-{
-    return *(const uint64_t *)((const char *)row + field->at);
-}
-
-static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank,
-                          const struct request *request)
-{
-    struct vti_column columns[FIELD_COUNT + 1];
-    unsigned width = request->out ? 0 : vti_terminal_width(stdout);
-    unsigned count = 0;
-    struct vti_table *table;
-    int code;
-
-    for (unsigned f = 0; f < FIELD_COUNT; f++)
-        if (is_shown(&fields[f], rank, request))
-            columns[count++] = (struct vti_column){fields[f].title, VTI_RIGHT};
-    columns[count++] = (struct vti_column){"Name", VTI_LEFT};
-    code = vti_table_create(&table, columns, count);
-    if (code)
-        return code;
-    for (size_t i = 0; i < row_count(rank, request); i++) {
-        struct vti_rank_row row;
-
-        vti_rank_row(rank, i, &row);
-        for (unsigned f = 0; f < FIELD_COUNT; f++) {
-            if (!is_shown(&fields[f], rank, request))
-                continue;
-            if (fields[f].is_count)
-                vti_table_count(table, count_of(&fields[f], &row));
-            else if (row.count)
-                vti_table_duration(table, time_of(&fields[f], &row) * 1e9);
-            else
-                vti_table_text(table, "-");
-        }
-        vti_table_bytes(table, row.name, row.len);
-    }
-    code = vti_table_render(table, out, width);
-    vti_table_free(table);
-    return code;
-}
-
-/* On a terminal it is made harmless, in a file every byte stays. */
-static void add_csv_name(struct vti_buf *out, const struct vti_rank_row *row, bool is_terminal)
-{
-    struct vti_buf name = {0};
-
-    if (!is_terminal) {
-        vti_csv_field(out, row->name, row->len);
-        return;
-    }
-    vti_text_safe(&name, row->name, row->len);
-    out->failed |= name.failed;
-    vti_csv_field(out, name.data ? (const char *)name.data : "", name.len);
-    vti_buf_fini(&name);
-}
-
-static void add_csv(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
-{
-    bool is_terminal = !request->out && isatty(STDOUT_FILENO);
-
-    vti_buf_add_text(out, "name");
-    for (unsigned f = 0; f < FIELD_COUNT; f++)
-        if (is_shown(&fields[f], rank, request))
-            vti_buf_printf(out, ",%s", fields[f].key);
-    vti_buf_add_u8(out, '\n');
-    for (size_t i = 0; i < row_count(rank, request); i++) {
-        struct vti_rank_row row;
-        char number[32];
-
-        vti_rank_row(rank, i, &row);
-        add_csv_name(out, &row, is_terminal);
-        for (unsigned f = 0; f < FIELD_COUNT; f++) {
-            if (!is_shown(&fields[f], rank, request))
-                continue;
-            if (fields[f].is_count) {
-                vti_buf_printf(out, ",%llu", (unsigned long long)count_of(&fields[f], &row));
-            } else {
-                vti_buf_add_u8(out, ',');
-                vti_buf_add(out, number,
-                            (size_t)vti_double_text(number, time_of(&fields[f], &row)));
-            }
-        }
-        vti_buf_add_u8(out, '\n');
-    }
-}
-
-static void add_json_source(struct vti_json *json, const struct vti_rank *rank)
-{
-    struct vti_rank_lines lines;
-    struct vti_rank_trust trust;
-
-    vti_rank_lines(rank, &lines);
-    vti_rank_trust(rank, &trust);
-    vti_json_key(json, "source");
-    vti_json_string(json, vti_rank_is_recording(rank) ? "recording" : "log");
-    if (vti_rank_is_recording(rank)) {
-        vti_json_key(json, "lost_events");
-        vti_json_uint(json, trust.lost_events);
-        vti_json_key(json, "damaged_ranges");
-        vti_json_uint(json, trust.damage_count);
-        return;
-    }
-    vti_json_key(json, "lines");
-    vti_json_object(json);
-    vti_json_key(json, "read");
-    vti_json_uint(json, lines.read);
-    vti_json_key(json, "starts");
-    vti_json_uint(json, lines.starts);
-    vti_json_key(json, "stops");
-    vti_json_uint(json, lines.stops);
-    vti_json_key(json, "negative");
-    vti_json_uint(json, lines.negative);
-    vti_json_key(json, "unusable");
-    vti_json_uint(json, lines.unusable);
-    vti_json_object_end(json);
-}
-
-static void add_json(struct vti_buf *out, const struct vti_rank *rank,
-                     const struct request *request)
-{
-    struct vti_json json;
-
-    vti_json_init(&json, out);
-    vti_json_object(&json);
-    vti_json_key(&json, "file");
-    vti_json_string(&json, request->file);
-    add_json_source(&json, rank);
-    vti_json_key(&json, "names");
-    vti_json_array(&json);
-    for (size_t i = 0; i < row_count(rank, request); i++) {
-        struct vti_rank_row row;
-
-        vti_rank_row(rank, i, &row);
-        vti_json_object(&json);
-        vti_json_key(&json, "name");
-        vti_json_bytes(&json, row.name, row.len);
-        for (unsigned f = 0; f < FIELD_COUNT; f++) {
-            if (!is_shown(&fields[f], rank, request))
-                continue;
-            vti_json_key(&json, fields[f].key);
-            if (fields[f].is_count)
-                vti_json_uint(&json, count_of(&fields[f], &row));
-            else
-                vti_json_double(&json, time_of(&fields[f], &row));
-        }
-        vti_json_object_end(&json);
-    }
-    vti_json_array_end(&json);
-    vti_json_object_end(&json);
-    vti_buf_add_u8(out, '\n');
-}
-
-static int render(struct vti_buf *out, const struct vti_rank *rank, const struct request *request)
-{
-    int code = 0;
-
-    if (request->is_json)
-        add_json(out, rank, request);
-    else if (request->is_csv)
-        add_csv(out, rank, request);
-    else if (request->rank.is_wide)
-        code = add_wide_table(out, rank, request);
-    else
-        add_script_table(out, rank, request);
-    return code ? code : out->failed ? vti_fail(VTI_E_NOMEM, "out of memory") : 0;
-}
-
 static int write_out(const struct request *request, const struct vti_buf *text)
 {
     struct vti_output *out;
@@ -432,7 +186,17 @@ static int fail_like_script(const struct request *request, int code)
 
 static int rank_file(struct vti_rank *rank, const struct request *request)
 {
+    const struct vti_rank_view view = {
+        .file = request->file,
+        .is_file = request->out != NULL,
+        .is_json = request->is_json,
+        .is_csv = request->is_csv,
+        .is_wide = request->rank.is_wide,
+        .is_compat = request->rank.is_compat,
+        .limit = request->limit,
+    };
     struct vti_buf text = {0};
+    const char *shown = strcmp(request->file, "-") ? request->file : "standard input";
     bool is_talking = request->rank.is_compat && request->out;
     int code;
 
@@ -444,7 +208,7 @@ static int rank_file(struct vti_rank *rank, const struct request *request)
                                        : vti_cmd_error("rank", code);
     code = vti_rank_sort(rank, sort_key(request->sort));
     if (!code)
-        code = render(&text, rank, request);
+        code = vti_rank_render(&text, rank, &view);
     if (!code)
         code = write_out(request, &text);
     vti_buf_fini(&text);
@@ -453,9 +217,9 @@ static int rank_file(struct vti_rank *rank, const struct request *request)
     if (is_talking)
         printf("Ranking file was successfully created: %s\n", request->out);
     if (vti_rank_is_recording(rank))
-        warn_about_recording(rank, request->file);
+        warn_about_recording(rank, shown);
     else if (!request->rank.is_compat)
-        warn_about_log(rank, request->file);
+        warn_about_log(rank, shown);
     return VTI_EXIT_OK;
 }
 

@@ -24,7 +24,7 @@ static const struct vti_option options[] = {
     {'o', "output", "FILE", "the recording (default PROG-YYYYmmdd-HHMMSS-PID.vt)"},
     {'f', "force", NULL, "replace FILE if it exists"},
     {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
-    {0, "block", "TIME", "buffers full: wait up to TIME (10ms) instead of dropping"},
+    {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
     {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
     {0, "paused", NULL, "start with recording off (see `venturi control`)"},
     {'q', "quiet", NULL, "nothing on stderr unless something went wrong"},

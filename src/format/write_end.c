@@ -231,14 +231,17 @@ static int write_end(struct vti_writer *writer)
 {
     for (unsigned try = 0;; try++) {
         int code = vti_writer_write(writer);
+        uint64_t need = writer->gathered.len; /* facts; events that did not fit are gone already */
 
         if (!code && writer->is_index_broken)
             code = vti_fail(VTI_E_NOMEM, "%s: no memory for its index", writer->path);
-        if (!code && !writer->disk_error)
+        if (!code && !writer->disk_error) {
             code = write_tail(writer);
+            need = writer->short_by;
+        }
         if (code || !writer->disk_error)
             return code;
-        if (try == TRIES || !make_room(writer, writer->short_by + ((uint64_t)SLACK << try))) {
+        if (try == TRIES || !make_room(writer, need + ((uint64_t)SLACK << try))) {
             errno = writer->disk_error;
             return vti_fail_errno(VTI_E_DISK_FULL, "%s: no room for the end of the recording",
                                   writer->path);

@@ -443,12 +443,12 @@ int64_t vti_corrected(int64_t ns, double cost_ns);
 #define VTI_ZOOM_MOST 102
 #define VTI_TILE_DEPTHS 1024 /* deeper spans are not drawn */
 
-/* Spans shorter than a column, two or more folded together. Small: a window goes through 100,000 of them. */
+/* Spans shorter than a column, folded together. Small: a window goes through 100,000 of them. */
 struct vti_cell {
     uint32_t site;       /* of the longest one */
     float longest_ns;    /* how long that is */
     uint32_t column : 8;
-    uint32_t count : 24; /* of summaries it is an estimate */
+    uint32_t count : 24; /* 1: the next of `lone`; of summaries it is an estimate */
 };
 
 struct vti_tile_span {
@@ -471,10 +471,11 @@ struct vti_tile {
     uint64_t used;                  /* when it was used last */
     uint32_t depth_count;
     uint32_t open_count;
-    uint32_t *cell_starts, *span_starts; /* depth_count + 1 each, into the two arrays below */
-    struct vti_cell *cells;              /* by depth, then column */
-    struct vti_tile_span *spans;         /* by depth, then time: of a column or more, and lone short ones */
-    struct vti_tile_span *open;          /* one for each depth: spans that last beyond the tile */
+    uint32_t *cell_starts, *lone_starts, *span_starts; /* depth_count + 1 each, into the arrays below */
+    struct vti_cell *cells;      /* by depth, then column */
+    struct vti_tile_span *lone;  /* those of cells with one span, in the same order */
+    struct vti_tile_span *spans; /* of a column or more, by depth, then time */
+    struct vti_tile_span *open;  /* one for each depth: spans that last beyond the tile */
     float busy[VTI_TILE_COLUMNS];        /* share of the column during which a span was open */
 };
 

@@ -100,18 +100,19 @@ void vti_tile_add_span(struct vti_tile_builder *builder, const struct vti_tile_s
 static struct vti_tile *allocate(const struct vti_tile_builder *builder)
 {
     size_t depths = (size_t)builder->row_count + 1;
-    size_t span_count = builder->span_count;
     size_t cell_count = 0;
+    size_t lone_count = 0;
     struct vti_tile *tile;
     size_t bytes;
 
     for (uint32_t depth = 0; depth < builder->row_count; depth++)
         for (uint32_t i = 0; builder->rows[depth] && i < COLUMNS; i++) {
-            span_count += builder->rows[depth][i].count == 1;
-            cell_count += builder->rows[depth][i].count > 1;
+            cell_count += builder->rows[depth][i].count > 0;
+            lone_count += builder->rows[depth][i].count == 1;
         }
-    bytes = sizeof *tile + (span_count + builder->open_count) * sizeof *tile->spans +
-            cell_count * sizeof *tile->cells + 2 * depths * sizeof *tile->cell_starts;
+    bytes = sizeof *tile +
+            (lone_count + builder->span_count + builder->open_count) * sizeof *tile->spans +
+            cell_count * sizeof *tile->cells + 3 * depths * sizeof *tile->cell_starts;
     tile = malloc(bytes);
     if (!tile)
         return NULL;
@@ -119,103 +120,65 @@ static struct vti_tile *allocate(const struct vti_tile_builder *builder)
     tile->bytes = bytes;
     tile->depth_count = builder->row_count;
     tile->open_count = (uint32_t)builder->open_count;
-    tile->spans = (struct vti_tile_span *)(void *)(tile + 1);
-    tile->open = tile->spans + span_count;
+    tile->lone = (struct vti_tile_span *)(void *)(tile + 1);
+    tile->spans = tile->lone + lone_count;
+    tile->open = tile->spans + builder->span_count;
     tile->cells = (struct vti_cell *)(void *)(tile->open + builder->open_count);
     tile->cell_starts = (uint32_t *)(void *)(tile->cells + cell_count);
-    tile->span_starts = tile->cell_starts + depths;
+    tile->lone_starts = tile->cell_starts + depths;
+    tile->span_starts = tile->lone_starts + depths;
     return tile;
 }
 
-/* The folds of one depth: lone spans to `lone`, the others to cells. Returns how many were lone. */
-static uint32_t place_folds(const struct vti_fold *row, uint32_t depth, struct vti_tile_span *lone,
-                            struct vti_cell *cells)
+static void place_folds(const struct vti_tile_builder *builder, struct vti_tile *tile)
 {
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; row && i < COLUMNS; i++) {
-        if (row[i].count == 1)
-            lone[count++] =
-                (struct vti_tile_span){row[i].begin_ns, row[i].end_ns, row[i].site, depth};
-        else if (row[i].count)
-            *cells++ = (struct vti_cell){row[i].site, (float)(row[i].end_ns - row[i].begin_ns), i,
-                                         row[i].count};
-    }
-    return count;
-}
-
-/* Both lists by time into one. */
-static void merge_spans(struct vti_tile_span *to, const struct vti_tile_span *a, uint32_t a_count,
-                        const struct vti_tile_span *b, uint32_t b_count)
-{
-    while (a_count || b_count) {
-        bool takes_a = a_count && (!b_count || a->begin_ns <= b->begin_ns);
-
-        *to++ = takes_a ? *a++ : *b++;
-        a_count -= takes_a;
-        b_count -= !takes_a;
-    }
-}
-
-/* Where each depth begins; the long spans have been counted in span_starts of the depth after. */
-static void place_all(struct vti_tile_builder *builder, struct vti_tile *tile,
-                      struct vti_tile_span *sorted)
-{
-    struct vti_tile_span lone[COLUMNS];
-    uint32_t long_at = 0;
-    uint32_t span_at = 0;
-    uint32_t cell_at = 0;
+    uint32_t cells = 0;
+    uint32_t lone = 0;
 
     for (uint32_t depth = 0; depth < builder->row_count; depth++) {
         const struct vti_fold *row = builder->rows[depth];
-        uint32_t long_count = tile->span_starts[depth + 1];
-        uint32_t lone_count = place_folds(row, depth, lone, tile->cells + cell_at);
 
-        tile->span_starts[depth] = span_at;
-        tile->cell_starts[depth] = cell_at;
-        merge_spans(tile->spans + span_at, sorted + long_at, long_count, lone, lone_count);
-        long_at += long_count;
-        span_at += long_count + lone_count;
-        for (uint32_t i = 0; row && i < COLUMNS; i++)
-            cell_at += row[i].count > 1;
+        tile->cell_starts[depth] = cells;
+        tile->lone_starts[depth] = lone;
+        for (uint32_t i = 0; row && i < COLUMNS; i++) {
+            if (!row[i].count)
+                continue;
+            tile->cells[cells++] = (struct vti_cell){
+                row[i].site, (float)(row[i].end_ns - row[i].begin_ns), i, row[i].count};
+            if (row[i].count == 1)
+                tile->lone[lone++] =
+                    (struct vti_tile_span){row[i].begin_ns, row[i].end_ns, row[i].site, depth};
+        }
     }
-    tile->span_starts[builder->row_count] = span_at;
-    tile->cell_starts[builder->row_count] = cell_at;
+    tile->cell_starts[builder->row_count] = cells;
+    tile->lone_starts[builder->row_count] = lone;
 }
 
-/* The long spans by depth; within one they are in order of time already. */
-static struct vti_tile_span *sort_spans(const struct vti_tile_builder *builder, uint32_t *counts)
+/* By depth; within one they are in order of time already. */
+static void place_spans(const struct vti_tile_builder *builder, struct vti_tile *tile)
 {
-    struct vti_tile_span *sorted = malloc((builder->span_count + 1) * sizeof *sorted);
-    uint32_t *ends = calloc((size_t)builder->row_count + 1, sizeof *ends);
+    uint32_t *starts = tile->span_starts;
 
-    memset(counts, 0, ((size_t)builder->row_count + 1) * sizeof *counts);
+    memset(starts, 0, ((size_t)builder->row_count + 1) * sizeof *starts);
     for (size_t i = 0; i < builder->span_count; i++)
-        counts[builder->spans[i].depth + 1]++;
-    if (sorted && ends) {
-        for (uint32_t i = 0; i < builder->row_count; i++)
-            ends[i + 1] = ends[i] + counts[i + 1];
-        for (size_t i = 0; i < builder->span_count; i++)
-            sorted[ends[builder->spans[i].depth]++] = builder->spans[i];
-    } else {
-        free(sorted);
-        sorted = NULL;
-    }
-    free(ends);
-    return sorted;
+        starts[builder->spans[i].depth + 1]++;
+    for (uint32_t depth = 0; depth < builder->row_count; depth++)
+        starts[depth + 1] += starts[depth];
+    for (size_t i = 0; i < builder->span_count; i++)
+        tile->spans[starts[builder->spans[i].depth]++] = builder->spans[i];
+    /* Each start has moved to the end of its depth, which is where the next one starts. */
+    memmove(starts + 1, starts, builder->row_count * sizeof *starts);
+    starts[0] = 0;
 }
 
 struct vti_tile *vti_tile_pack(struct vti_tile_builder *builder)
 {
     struct vti_tile *tile = allocate(builder);
-    struct vti_tile_span *sorted = tile ? sort_spans(builder, tile->span_starts) : NULL;
 
-    if (!sorted) {
-        free(tile);
+    if (!tile)
         return NULL;
-    }
-    place_all(builder, tile, sorted);
-    free(sorted);
+    place_folds(builder, tile);
+    place_spans(builder, tile);
     if (builder->open_count)
         memcpy(tile->open, builder->open, builder->open_count * sizeof *tile->open);
     for (uint32_t i = 0; i < COLUMNS; i++) {

@@ -77,11 +77,17 @@ static int reserve(struct query *query, size_t more)
     return 0;
 }
 
-/* Short spans of a pixel. Whether it is a new one cannot be foretold, so this is done without a branch. */
+/*
+ * Short spans of a pixel; `lone` is the span if there is only one. Which case it is cannot be foretold, so
+ * this is done without branches.
+ */
 static ALWAYS_INLINE void draw_fold(struct pen *pen, const int64_t *pixel_start, uint32_t pixel,
-                                    const struct vti_cell *cell)
+                                    const struct vti_cell *cell, const struct vti_tile_span *lone)
 {
     bool is_new = pen->pixel != pixel;
+    bool is_lone = is_new & (cell->count == 1);
+    const int64_t *begin_ns = is_lone ? &lone->begin_ns : &pixel_start[0];
+    const int64_t *end_ns = is_lone ? &lone->end_ns : &pixel_start[1];
     struct vt_rect *rect = is_new ? pen->next : pen->fold;
     uint32_t before = is_new ? 0 : rect->count;
     uint32_t count = before + cell->count;
@@ -91,8 +97,8 @@ static ALWAYS_INLINE void draw_fold(struct pen *pen, const int64_t *pixel_start,
     rect->track = pen->track;
     rect->depth = pen->depth;
     rect->count = count >= before ? count : UINT32_MAX;
-    rect->begin_ns = pixel_start[0];
-    rect->end_ns = pixel_start[1];
+    rect->begin_ns = *begin_ns;
+    rect->end_ns = *end_ns;
     pen->longest_ns = is_longest ? cell->longest_ns : pen->longest_ns;
     pen->fold = rect;
     pen->next += is_new;
@@ -106,27 +112,20 @@ static ALWAYS_INLINE void draw_span(const struct query *query, struct pen *pen,
     int64_t begin_ns = span->begin_ns;
     int64_t end_ns = span->end_ns;
     int64_t duration = end_ns - begin_ns;
-    uint32_t pixel;
 
     if (begin_ns >= query->window->to_ns || end_ns < query->window->from_ns ||
         (duration && (end_ns == query->window->from_ns || begin_ns == pen->span_begin_ns)))
         return;
     pen->span_begin_ns = begin_ns;
-    *pen->next = (struct vt_rect){pen->track, pen->depth, span->site, 1, begin_ns, end_ns};
     if (duration >= query->short_ns) {
-        pen->next++;
-        return;
-    }
-    pixel = pixel_of(query, begin_ns);
-    if (pen->pixel == pixel) {
+        *pen->next++ =
+            (struct vt_rect){pen->track, pen->depth, span->site, 1, begin_ns, end_ns};
+    } else {
         struct vti_cell cell = {.site = span->site, .longest_ns = (float)duration, .count = 1};
+        uint32_t pixel = pixel_of(query, begin_ns);
 
-        draw_fold(pen, query->pixel_starts + pixel, pixel, &cell);
-        return;
+        draw_fold(pen, query->pixel_starts + pixel, pixel, &cell, span);
     }
-    pen->fold = pen->next++;
-    pen->pixel = pixel;
-    pen->longest_ns = (float)duration;
 }
 
 /*
@@ -140,6 +139,7 @@ static void draw_tile(const struct query *query, struct pen *pen, const struct v
     const struct vti_cell *cells_end = tile->cells + tile->cell_starts[pen->depth + 1];
     const struct vti_tile_span *span = tile->spans + tile->span_starts[pen->depth];
     const struct vti_tile_span *spans_end = tile->spans + tile->span_starts[pen->depth + 1];
+    const struct vti_tile_span *lone = tile->lone + tile->lone_starts[pen->depth];
     const int64_t *starts = query->pixel_starts;
     struct pen held = *pen;
 
@@ -147,14 +147,15 @@ static void draw_tile(const struct query *query, struct pen *pen, const struct v
         uint32_t pixel = cell < cells_end ? columns[cell->column].pixel : VT_NONE - 1;
 
         if (pixel == VT_NONE) {
-            cell++;
+            lone += cell++->count == 1;
             continue;
         }
         if (span < spans_end && (cell == cells_end || span->begin_ns < starts[pixel])) {
             draw_span(query, &held, span++);
             continue;
         }
-        draw_fold(&held, starts + pixel, pixel, cell++);
+        draw_fold(&held, starts + pixel, pixel, cell, lone);
+        lone += cell++->count == 1;
     }
     *pen = held;
 }

@@ -62,3 +62,22 @@ def bench_script():
         return subprocess.run([sys.executable, os.path.join(TOP, "bench", name), *map(str, args)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     return run
+
+
+@pytest.fixture(scope="session")
+def make_recording(tmp_path_factory):
+    """make_recording("--crash", …) -> path of a recording that holds a bit of everything (tests/programs/make_recording.c)."""
+    program = os.path.join(os.environ.get("VENTURI_BUILD", os.path.dirname(TOOL)), "tests", "programs", "make_recording")
+    if not os.access(program, os.X_OK):
+        pytest.skip("%s is not built" % program)
+    folder = tmp_path_factory.mktemp("recordings")
+    made = {}
+
+    def make(*options):
+        options = tuple(map(str, options))
+        if options not in made:
+            path = folder / ("%d.vt" % len(made))
+            subprocess.run([program, *options, path], check=True, env=bare_environment())
+            made[options] = path
+        return made[options]
+    return make

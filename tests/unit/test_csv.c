@@ -30,6 +30,13 @@ static void test_plain(void **state)
     expect_field("'; drop", 7, "'; drop");
 }
 
+static void test_bad_utf8_is_replaced(void **state)
+{
+    (void)state;
+    expect_field("a\xff" "b", 3, "a\xef\xbf\xbd" "b");
+    expect_field("\xc3\"\xa9", 3, "\"\xef\xbf\xbd\"\"\xef\xbf\xbd\"");
+}
+
 static void test_quoted(void **state)
 {
     (void)state;
@@ -65,6 +72,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_quoted),
+        cmocka_unit_test(test_bad_utf8_is_replaced),
         cmocka_unit_test(test_decimals),
     };
 

@@ -1,6 +1,7 @@
 /* test_rank.c - lines of a trace log, and what is counted from them however they come in. */
 #include "analyze/rank_impl.h"
 #include "base/error.h"
+#include "recording_kit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -505,6 +506,93 @@ static void script_reads_as_python_does(void **state)
     vti_rank_free(rank);
 }
 
+/* ---- recordings ------------------------------------------------------------------------------ */
+
+/* Two sites of one name, one of another, a span inside the other; every span costs 10 ns. */
+static void make_recording(struct kit *kit)
+{
+    struct vti_process_fact process = {.pid = 1, .start = 1000, .pair_millis = 10000};
+
+    kit_init(kit, 1);
+    kit_clock(kit, 1);
+    kit_process(kit, &process);
+    kit_track(kit, 0, 0, "main");
+    kit_site(kit, 0, "outer");
+    kit_site(kit, 1, "query");
+    kit_site(kit, 2, "query");
+    kit_begin(kit, 0, 10000, 0);
+    kit_begin(kit, 0, 20000, 1);
+    kit_end(kit, 0, 21000);
+    kit_begin(kit, 0, 30000, 2);
+    kit_end(kit, 0, 33000);
+    kit_end(kit, 0, 90000);
+    kit_begin(kit, 0, 95000, 0);
+    kit_close(kit);
+}
+
+static struct vti_rank *rank_recording(const struct kit *kit, bool is_wide, bool is_raw)
+{
+    struct vti_rank_options options = {.is_wide = is_wide, .is_raw = is_raw};
+    struct vti_rank *rank;
+
+    assert_int_equal(vti_rank_create(&rank, &options), 0);
+    assert_int_equal(vti_rank_file(rank, kit->path), 0);
+    assert_true(vti_rank_is_recording(rank));
+    assert_int_equal(vti_rank_sort(rank, VTI_RANK_TOTAL), 0);
+    return rank;
+}
+
+static void assert_ns(double seconds, double ns)
+{
+    assert_true(seconds * 1e9 > ns * 0.99 && seconds * 1e9 < ns * 1.01);
+}
+
+static void sites_of_one_name_are_one_row(void **state)
+{
+    struct kit kit;
+    struct vti_rank *rank;
+    struct vti_rank_row row;
+
+    (void)state;
+    make_recording(&kit);
+    rank = rank_recording(&kit, true, true);
+    assert_int_equal(vti_rank_count(rank), 2);
+    row = row_at(rank, 0);
+    assert_string_equal(row.name, "outer");
+    assert_int_equal(row.count, 2);
+    assert_int_equal(row.unfinished, 1);
+    assert_ns(row.max, 80000);
+    assert_ns(row.self, 76000);
+    row = row_at(rank, 1);
+    assert_string_equal(row.name, "query");
+    assert_int_equal(row.count, 2);
+    assert_ns(row.total, 4000);
+    assert_ns(row.min, 1000);
+    assert_ns(row.p50, 1000);
+    assert_ns(row.p99, 3000);
+    assert_ns(row.avg, 2000);
+    vti_rank_free(rank);
+    kit_fini(&kit);
+}
+
+static void own_cost_is_taken_out_unless_raw(void **state)
+{
+    struct kit kit;
+    struct vti_rank *raw;
+    struct vti_rank *corrected;
+
+    (void)state;
+    make_recording(&kit);
+    raw = rank_recording(&kit, false, true);
+    corrected = rank_recording(&kit, false, false);
+    assert_ns(row_at(raw, 0).max, 80000);
+    assert_true(row_at(corrected, 0).max < row_at(raw, 0).max);
+    assert_true(row_at(corrected, 0).total < row_at(raw, 0).total);
+    vti_rank_free(raw);
+    vti_rank_free(corrected);
+    kit_fini(&kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,6 +613,8 @@ int main(void)
         cmocka_unit_test(script_drops_long_durations),
         cmocka_unit_test(script_fails_where_it_does),
         cmocka_unit_test(script_reads_as_python_does),
+        cmocka_unit_test(sites_of_one_name_are_one_row),
+        cmocka_unit_test(own_cost_is_taken_out_unless_raw),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
