@@ -31,30 +31,21 @@ static int open_input(const char *path, int *fd)
     return 0;
 }
 
-/* read(2) that is not stopped by signals. */
-static ssize_t read_some(int fd, char *to, size_t room)
-{
-    ssize_t got;
-
-    do
-        got = read(fd, to, room);
-    while (got < 0 && errno == EINTR);
-    return got;
-}
-
-/* The first bytes decide what it is, so there must be enough of them, however they come. */
-static ssize_t read_first(int fd, char *to, size_t room)
+/* Fills the room, unless the end comes first: a pipe may give a few bytes at a time, and what is
+ * handed on in such pieces would be moved about for each of them. */
+static ssize_t read_full(int fd, char *to, size_t room)
 {
     size_t have = 0;
 
-    while (have < MAGIC_BYTES) {
-        ssize_t got = read_some(fd, to + have, room - have);
+    while (have < room) {
+        ssize_t got = read(fd, to + have, room - have);
 
-        if (got < 0)
-            return got;
         if (got == 0)
             break;
-        have += (size_t)got;
+        if (got > 0)
+            have += (size_t)got;
+        else if (errno != EINTR)
+            return -1;
     }
     return (ssize_t)have;
 }
@@ -81,7 +72,7 @@ static int read_log(struct vti_rank *rank, int fd, const char *path)
 
         if (!to)
             return vti_fail(VTI_E_NOMEM, "%s: out of memory", path);
-        got = is_first ? read_first(fd, to, room) : read_some(fd, to, room);
+        got = read_full(fd, to, room);
         if (got < 0)
             return vti_fail_errno(VTI_E_READ, "%s: cannot read", path);
         if (got == 0)

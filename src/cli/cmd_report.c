@@ -537,19 +537,28 @@ static int print_report(const struct vti_report *report)
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
+/* What the threads that recorded had of time, all together. */
+static double thread_time(const vt_recording *recording)
+{
+    struct vt_track_info track;
+    double ns = 0;
+
+    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++)
+        ns += (double)(track.end_ns - track.start_ns);
+    return ns;
+}
+
 /* The raw figures know no cost: it is asked for beside them. */
 static int gather_stats(struct vti_report *report)
 {
     struct vt_stats corrected = {0};
-    double raw_ns = 0;
+    double ns = thread_time(report->recording);
     int code = vt_stats_query(report->recording, NULL, &corrected);
 
     if (code)
         return code;
     report->overhead_ns = corrected.overhead_ns;
-    for (size_t i = 0; i < corrected.site_count; i++)
-        raw_ns += (double)corrected.sites[i].raw_self_ns;
-    report->overhead_share = raw_ns > 0 ? (double)report->overhead_ns / raw_ns : 0;
+    report->overhead_share = ns > 0 ? (double)report->overhead_ns / ns : 0;
     if (!report->is_raw) {
         report->stats = corrected;
         return 0;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "model/fact_blocks.h"
+#include "model/span_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,14 +106,56 @@ void vti_renumber_as(struct vti_renumber *renumber, uint32_t id, uint32_t number
         *place = number;
 }
 
+static int find_carried(struct vti_copy_input *input)
+{
+    struct vt_filter instant = {input->from_ns, input->from_ns + 1, VT_NONE};
+    struct vti_span_walk *walk;
+    struct vt_span span;
+    int got = vti_span_walk_open(&walk, input->recording, &instant);
+
+    if (got)
+        return got;
+    while ((got = vti_span_walk_next(walk, &span)) > 0) {
+        struct vti_carried carried = {span.track, span.site, span.async_id};
+
+        if (span.async_id && span.begin_ns < input->from_ns)
+            vti_buf_add(&input->carried, &carried, sizeof carried);
+    }
+    vti_span_walk_close(walk);
+    if (!got && input->carried.failed)
+        got = vti_fail(VTI_E_NOMEM, "out of memory");
+    return got;
+}
+
+bool vti_copy_is_carried(const struct vti_copy_input *input, uint32_t track)
+{
+    const struct vti_carried *carried = (const void *)input->carried.data;
+
+    for (size_t i = 0; i < input->carried.len / sizeof *carried; i++)
+        if (carried[i].track == track)
+            return true;
+    return false;
+}
+
 int vti_copy_input_start(struct vti_copy *copy, struct vti_copy_input *input)
 {
+    const struct vti_facts *facts = &input->recording->facts;
+    int code;
+
     input->hosts.next = &copy->host_count;
     input->domains.next = &copy->domain_count;
     input->processes.next = &copy->process_count;
     input->tracks.next = &copy->track_count;
     input->first_host = copy->host_count;
-    return vti_recording_prepare(input->recording);
+    code = vti_recording_prepare(input->recording);
+    /* In the reader's order, so that a copy of one recording keeps its numbers. */
+    for (size_t i = 0; i < facts->clocks.count; i++)
+        vti_renumber(&input->domains, facts->clocks.clocks[i].id);
+    for (uint32_t i = 0; i < facts->process_ids.count; i++)
+        vti_renumber(&input->processes, facts->processes[i].fact.process);
+    for (uint32_t i = 0; i < facts->track_ids.count; i++)
+        vti_renumber(&input->tracks, facts->tracks[i]->id);
+    return code || input->from_ns == INT64_MIN ? code : find_carried(input);
 }
 
 static struct vti_renumber *renumber_at(struct vti_copy_input *input, unsigned at)
@@ -127,6 +170,7 @@ void vti_copy_input_fini(struct vti_copy_input *input)
 {
     struct vti_renumber *renumber;
 
+    vti_buf_fini(&input->carried);
     for (unsigned i = 0; (renumber = renumber_at(input, i)); i++) {
         vti_ids_fini(&renumber->ids);
         free(renumber->numbers);
@@ -257,12 +301,13 @@ static int copy_track(struct vti_copy *copy, struct vti_copy_input *input,
         struct vti_clock *clock = vti_track_clock(recording, known);
         int64_t end_ns = vti_track_end_ns(recording, known);
         int64_t start_ns = known->start ? vti_clock_ns(clock, known->start) : known->first_ns;
+        bool is_carried = vti_copy_is_carried(input, fact->track);
 
-        if (!overlaps(input, start_ns, end_ns))
+        if (!overlaps(input, start_ns, end_ns) && !is_carried)
             return 0;
         if (start_ns < input->from_ns)
             fact->start = 0;
-        if (end_ns > input->to_ns) /* what is open there lasts to there */
+        if (end_ns >= input->to_ns || is_carried) /* what is open there lasts to there */
             fact->end = vti_clock_tick_at(clock, input->to_ns);
     }
     fact->track = vti_renumber(&input->tracks, fact->track);

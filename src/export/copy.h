@@ -34,13 +34,20 @@ struct vti_renumber {
     bool failed;    /* memory was short */
 };
 
+/* An async span that is open where a slice begins. */
+struct vti_carried {
+    uint32_t track, site;
+    uint64_t id;
+};
+
 /* One recording that is copied. Zero it, set what comes first, then call _input_start. */
 struct vti_copy_input {
     vt_recording *recording; /* borrowed */
     int64_t from_ns, to_ns;  /* what overlaps is copied; INT64_MIN and INT64_MAX: all */
     bool is_alone;           /* its first clock domain is the result's */
     struct vti_renumber hosts, domains, processes, tracks;
-    uint32_t first_host; /* hosts below were written for earlier inputs */
+    uint32_t first_host;    /* hosts below were written for earlier inputs */
+    struct vti_buf carried; /* of struct vti_carried */
     uint64_t copied;     /* events */
     uint64_t cut_before, cut_after; /* events outside of the range */
     uint64_t damaged;               /* events known to be in damaged blocks */
@@ -55,6 +62,8 @@ uint32_t vti_renumber(struct vti_renumber *renumber, uint32_t id);
 
 /* Gives an id that was not asked for yet a number that is in use already. */
 void vti_renumber_as(struct vti_renumber *renumber, uint32_t id, uint32_t number);
+
+bool vti_copy_is_carried(const struct vti_copy_input *input, uint32_t track); /* an async span of it */
 
 /* In this order: all facts but META and sites, then the events of all tracks. */
 int vti_copy_facts(struct vti_copy *copy, struct vti_copy_input *input);

@@ -8,17 +8,10 @@
 #include "base/error.h"
 #include "export/copy.h"
 #include "model/fact_blocks.h"
-#include "model/span_walk.h"
 
 #include <stdlib.h>
 
 #define FLUSH_BYTES (1u << 20)
-
-/* An async span that is open where a slice begins. */
-struct carried {
-    uint32_t track, site;
-    uint64_t id;
-};
 
 struct job {
     struct vti_copy *copy;
@@ -29,7 +22,6 @@ struct job {
     uint64_t next_block;         /* that comes if none is damaged */
     struct vti_open *stack;      /* owned; spans open in the input */
     size_t depth, capacity;
-    struct vti_buf carried; /* of struct carried */
     struct vti_ids sites;   /* of the input, beside … */
     uint32_t *new_sites;    /* … their new numbers; owned */
     size_t new_site_capacity;
@@ -151,26 +143,6 @@ static int write_event(struct job *job, struct vti_event *event)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-static int find_carried(struct job *job)
-{
-    int64_t from_ns = job->input->from_ns;
-    struct vt_filter instant = {from_ns, from_ns + 1, VT_NONE};
-    struct vti_span_walk *walk;
-    struct vt_span span;
-    int got = vti_span_walk_open(&walk, job->input->recording, &instant);
-
-    if (got)
-        return got;
-    while ((got = vti_span_walk_next(walk, &span)) > 0) {
-        struct carried carried = {span.track, span.site, span.async_id};
-
-        if (span.async_id && span.begin_ns < from_ns)
-            vti_buf_add(&job->carried, &carried, sizeof carried);
-    }
-    vti_span_walk_close(walk);
-    return got ? got : job->carried.failed ? VTI_E_NOMEM : 0;
-}
-
 /*
  * The first event of a track in a slice is due, or there is none: async spans that are open begin here,
  * and something must stand in the block if all that is there is a span that is open all the time.
@@ -178,8 +150,8 @@ static int find_carried(struct job *job)
 static int enter_slice(struct job *job, bool has_event)
 {
     uint64_t ticks = vti_clock_tick_at(job->walk.clock, job->input->from_ns);
-    const struct carried *carried = (const struct carried *)(const void *)job->carried.data;
-    size_t count = job->carried.len / sizeof *carried;
+    const struct vti_carried *carried = (const void *)job->input->carried.data;
+    size_t count = job->input->carried.len / sizeof *carried;
     struct vti_event gap = {.ticks = ticks, .kind = VTI_EVENT_LOSS, .loss_reason = VTI_LOSS_SLICED};
     int code = begin_stretch(job);
 
@@ -341,7 +313,8 @@ static int copy_one_track(struct job *job, struct vti_track *track)
     vti_walk_init(&job->walk, job->input->recording, track, first, UINT64_MAX);
     code = walk_track(job);
     /* Nothing happened in the range, but spans may be open all the way through it. */
-    if (!code && !job->encoder && first < count && job->input->from_ns != INT64_MIN)
+    if (!code && !job->encoder && job->input->from_ns != INT64_MIN &&
+        (first < count || vti_copy_is_carried(job->input, track->id)))
         code = enter_slice(job, false);
     if (!code)
         code = end_stretch(job);
@@ -354,14 +327,13 @@ int vti_copy_events(struct vti_copy *copy, struct vti_copy_input *input)
 {
     struct vti_facts *facts = &input->recording->facts;
     struct job job = {.copy = copy, .input = input};
-    int code = input->from_ns == INT64_MIN ? 0 : find_carried(&job);
+    int code = 0;
 
     for (uint32_t i = 0; i < facts->track_ids.count && !code; i++)
         code = copy_one_track(&job, facts->tracks[i]);
     free(job.stack);
     free(job.new_sites);
     vti_ids_fini(&job.sites);
-    vti_buf_fini(&job.carried);
     if (code == VTI_E_NOMEM)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     return code;

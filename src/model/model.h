@@ -251,7 +251,7 @@ int vti_blocks_place(struct vt_recording *recording, uint64_t offset,
 int vti_blocks_add(struct vt_recording *recording, uint64_t offset,
                    const struct vti_block_header *header, const uint8_t *payload);
 
-/* Makes blocks.index usable where there is no INDEX block. Removes damaged blocks. */
+/* Makes blocks.index usable where there is no INDEX block. */
 int vti_blocks_index(struct vt_recording *recording, struct vti_track *track);
 
 uint64_t vti_blocks_count(const struct vti_track *track);

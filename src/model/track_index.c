@@ -295,38 +295,36 @@ bool vti_blocks_read_at(struct vt_recording *recording, struct vti_track *track,
     return true;
 }
 
-/* Brings the builder up to the last block. Damaged blocks leave the list, so that both count alike. */
+/* Brings the builder up to the last block. A damaged one counts as empty, so that both count alike. */
 static int feed_builder(struct vt_recording *recording, struct vti_track *track)
 {
     struct vti_blocks *blocks = &track->blocks;
-    size_t kept = blocks->in_builder;
     struct vti_block_header header;
+    struct vti_index_entry entry;
     struct vti_summary summary;
     const uint8_t *payload;
     int result = 0;
 
-    for (size_t i = kept; i < blocks->count; i++) {
-        const struct vti_index_entry *entry = &blocks->entries[i];
+    while (blocks->in_builder < blocks->count && !result) {
+        bool is_read = vti_blocks_read_at(recording, track, blocks->in_builder, &entry, &header,
+                                          &payload);
 
-        if (!vti_blocks_read(recording, track, entry, &header, &payload))
-            continue;
-        if (vti_summary_parse(&header, payload, &summary)) {
-            vti_blocks_spoil(recording, track, entry, "summary of the block does not parse");
-            continue;
+        if (is_read && vti_summary_parse(&header, payload, &summary)) {
+            vti_blocks_spoil(recording, track, &entry, "summary of the block does not parse");
+            is_read = false;
         }
-        if (!result)
-            result = vti_index_builder_add(blocks->builder, entry->offset, &header, &summary);
-        blocks->entries[kept++] = *entry;
-        if (!result)
-            blocks->in_builder = kept;
+        if (!is_read) {
+            memset(&summary, 0, sizeof summary);
+            header = (struct vti_block_header){.kind = VTI_EVENTS,
+                                               .owner = track->id,
+                                               .payload_bytes = entry.payload_bytes,
+                                               .count = entry.events,
+                                               .first = entry.first,
+                                               .last = entry.last};
+        }
+        result = vti_index_builder_add(blocks->builder, entry.offset, &header, &summary);
+        blocks->in_builder += !result;
     }
-    if (blocks->count != kept) {
-        /* Blocks have moved up. */
-        free(blocks->checked);
-        blocks->checked = NULL;
-        blocks->checked_bytes = 0;
-    }
-    blocks->count = kept;
     return result;
 }
 
@@ -336,7 +334,7 @@ int vti_blocks_index(struct vt_recording *recording, struct vti_track *track)
     struct vti_block_header header;
     int result;
 
-    if (blocks->index_at || (blocks->count == blocks->built_count && blocks->count))
+    if (blocks->index_at || blocks->count == blocks->built_count)
         return 0;
     if (!blocks->builder) {
         result = vti_index_builder_create(&blocks->builder, track->id);
@@ -346,10 +344,6 @@ int vti_blocks_index(struct vt_recording *recording, struct vti_track *track)
     result = feed_builder(recording, track);
     if (result)
         return result;
-    if (blocks->count == 0) {
-        memset(&blocks->index, 0, sizeof blocks->index);
-        return 0;
-    }
     vti_buf_clear(&blocks->built);
     result = vti_index_builder_finish(blocks->builder, &blocks->built);
     if (result)

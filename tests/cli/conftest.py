@@ -81,3 +81,11 @@ def make_recording(tmp_path_factory):
             made[options] = path
         return made[options]
     return make
+
+
+def second_reader_finds(path):
+    """What tests/reader, written from docs/format.md alone, finds wrong with a recording; "" if nothing."""
+    reader = os.path.join(TOP, "tests", "reader", "vtread.py")
+    done = subprocess.run([sys.executable, reader, os.fspath(path), "--check"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return done.stdout
