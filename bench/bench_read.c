@@ -12,7 +12,7 @@
 
 #define PIXELS 2000
 #define PLACES 20
-#define REPEATS 5
+#define REPEATS 10
 
 static double now(void)
 {

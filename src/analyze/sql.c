@@ -145,6 +145,8 @@ int vti_sql_prepare(struct vti_sql *sql, const char *query)
         return fail(sql);
     if (!sql->statement)
         return vti_fail(VTI_E_LIMIT, "the query is empty");
+    if (!sqlite3_stmt_readonly(sql->statement) || !sqlite3_column_count(sql->statement))
+        return vti_fail(VTI_E_LIMIT, "only SELECT is possible");
     if (sqlite3_prepare_v2(sql->db, rest, -1, &second, NULL) || second) {
         sqlite3_finalize(second);
         return vti_fail(VTI_E_LIMIT, "one query at a time, there is more after the first ';'");

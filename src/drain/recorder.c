@@ -19,7 +19,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define ANCHOR_INTERVAL_NS 1000000000u
+#define ANCHOR_SOONEST_NS 5000000u
+#define ANCHOR_LATEST_NS 1000000000u
 #define FLUSH_INTERVAL_NS 50000000u
 #define FLUSH_BYTES (1u << 20)
 #define RING_BYTES (256u << 20)
@@ -152,14 +153,16 @@ static void write_opening(struct vti_recorder *recorder, const struct vti_drain_
 {
     char folder[4096];
 
+    write_anchor(recorder);
+    recorder->first_anchor = recorder->last_anchor;
     write_meta(recorder, "venturi", vti_bytes_of(VENTURI_VERSION));
     write_command(recorder, options->command);
     write_meta(recorder, "directory", vti_bytes_of(getcwd(folder, sizeof folder) ? folder : ""));
     write_meta(recorder, "policy",
                vti_bytes_of(options->ring_seconds ? "ring" : options->block_ms ? "block" : "drop"));
     write_host(recorder);
+    /* Two anchors give the rate of the clock, however soon the recording is cut off. */
     write_anchor(recorder);
-    recorder->first_anchor = recorder->last_anchor;
 }
 
 int vti_recorder_create(struct vti_recorder **result, const struct vti_drain_options *options)
@@ -328,11 +331,24 @@ double vti_recorder_ticks_per_ns(const struct vti_recorder *recorder)
     return ns ? (double)(recorder->last_anchor.ticks - recorder->first_anchor.ticks) / (double)ns : 1;
 }
 
+/* At twice the age of the recording each time, then once a second. */
+static bool is_anchor_due(const struct vti_recorder *recorder, uint64_t now_ns)
+{
+    uint64_t last_ns = recorder->last_anchor.monotonic_ns;
+    uint64_t pause_ns = last_ns - recorder->first_anchor.monotonic_ns;
+
+    if (pause_ns < ANCHOR_SOONEST_NS)
+        pause_ns = ANCHOR_SOONEST_NS;
+    if (pause_ns > ANCHOR_LATEST_NS)
+        pause_ns = ANCHOR_LATEST_NS;
+    return now_ns >= last_ns + pause_ns;
+}
+
 void vti_recorder_tick(struct vti_recorder *recorder, uint64_t now_ns, bool force)
 {
     if (!recorder->writer)
         return;
-    if (now_ns - recorder->last_anchor.monotonic_ns >= ANCHOR_INTERVAL_NS)
+    if (is_anchor_due(recorder, now_ns))
         write_anchor(recorder);
     while (recorder->ring_ns && recorder->kept_first &&
            now_ns > recorder->kept_first->taken_ns + recorder->ring_ns)

@@ -95,3 +95,13 @@ def test_a_program_that_never_stops(tmp_path):
     recording = Recording(path)
     assert recording.info["closed"]
     assert recording.events + recording.lost >= sum(counters(count))
+
+
+def test_a_file_cut_off_early_still_knows_its_clock(record, tmp_path):
+    run = record("ends", "return", 20000)
+    whole = run.recording.info
+    with open(run.path, "rb") as file:
+        (tmp_path / "cut.vt").write_bytes(file.read()[:4000])
+    cut = Recording(tmp_path / "cut.vt").info
+    assert not cut["closed"]
+    assert abs(cut["ticks_per_ns"] / whole["ticks_per_ns"] - 1) < 0.01
