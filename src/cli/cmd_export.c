@@ -164,10 +164,10 @@ static int export(const struct request *request, vt_recording *recording)
 
     if (code)
         return code;
+    vti_stop_watch(NULL);
     code = vti_output_open(&output, request->output, request->force, false);
     if (code)
         return vti_cmd_error("export", code);
-    vti_stop_watch(NULL);
     sink = (struct vti_sink){is_terminal ? write_terminal : write_output, output};
     code = request->exporter->run(recording, &what, &sink);
     if (!code)

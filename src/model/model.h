@@ -440,15 +440,16 @@ int64_t vti_corrected(int64_t ns, double cost_ns);
 /* ---- tile.c, tile_cache.c: pictures of stretches of a track, at fixed zooms ----------------------------------- */
 
 #define VTI_TILE_COLUMNS 256
-#define VTI_ZOOM_MOST 102
+#define VTI_ZOOM_MOST 202
 #define VTI_TILE_DEPTHS 1024 /* deeper spans are not drawn */
 
-/* Spans shorter than a column, folded together. Small: a window goes through 100,000 of them. */
+/* Something to draw in a column. Small: a window goes through 100,000 of them. */
 struct vti_cell {
-    uint32_t site;       /* of the longest one */
+    uint32_t site;       /* of the longest span */
     float longest_ns;    /* how long that is */
     uint32_t column : 8;
-    uint32_t count : 24; /* 1: the next of `lone`; of summaries it is an estimate */
+    uint32_t count : 24; /* how many short spans are folded here, guessed if from a summary; 1: the next of the
+                            tile's spans; 0: the same, but it is a column long or more and begins here */
 };
 
 struct vti_tile_span {
@@ -457,7 +458,7 @@ struct vti_tile_span {
     uint32_t depth;
 };
 
-/* Nanoseconds a column: 1, 2, 3, 4, 6, 8, 12, 16 … so that a window finds one at most a third below its pixel. */
+/* Nanoseconds a column: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16 … so that a window finds one close to its pixel. */
 int64_t vti_zoom_width(uint32_t zoom);
 
 /* The first column is number * VTI_TILE_COLUMNS columns from the start. All in one piece of memory. */
@@ -471,10 +472,9 @@ struct vti_tile {
     uint64_t used;                  /* when it was used last */
     uint32_t depth_count;
     uint32_t open_count;
-    uint32_t *cell_starts, *lone_starts, *span_starts; /* depth_count + 1 each, into the arrays below */
+    uint32_t *cell_starts, *span_starts; /* depth_count + 1 each, into the two arrays below */
     struct vti_cell *cells;      /* by depth, then column */
-    struct vti_tile_span *lone;  /* those of cells with one span, in the same order */
-    struct vti_tile_span *spans; /* of a column or more, by depth, then time */
+    struct vti_tile_span *spans; /* those of cells with one span in the same order, and one more */
     struct vti_tile_span *open;  /* one for each depth: spans that last beyond the tile */
     float busy[VTI_TILE_COLUMNS];        /* share of the column during which a span was open */
 };

@@ -44,9 +44,7 @@ void vti_tile_builder_free(struct vti_tile_builder *builder)
 
 int64_t vti_zoom_width(uint32_t zoom)
 {
-    if (zoom == 0)
-        return 1;
-    return zoom % 2 ? (int64_t)1 << (zoom / 2 + 1) : (int64_t)3 << (zoom / 2 - 1);
+    return zoom < 3 ? zoom + 1 : (int64_t)(4 + (zoom - 3) % 4) << (zoom - 3) / 4;
 }
 
 static int64_t least(int64_t a, int64_t b)

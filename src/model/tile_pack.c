@@ -100,19 +100,18 @@ void vti_tile_add_span(struct vti_tile_builder *builder, const struct vti_tile_s
 static struct vti_tile *allocate(const struct vti_tile_builder *builder)
 {
     size_t depths = (size_t)builder->row_count + 1;
-    size_t cell_count = 0;
-    size_t lone_count = 0;
+    size_t cell_count = builder->span_count;
+    size_t span_count = builder->span_count + 1;
     struct vti_tile *tile;
     size_t bytes;
 
     for (uint32_t depth = 0; depth < builder->row_count; depth++)
         for (uint32_t i = 0; builder->rows[depth] && i < COLUMNS; i++) {
             cell_count += builder->rows[depth][i].count > 0;
-            lone_count += builder->rows[depth][i].count == 1;
+            span_count += builder->rows[depth][i].count == 1;
         }
-    bytes = sizeof *tile +
-            (lone_count + builder->span_count + builder->open_count) * sizeof *tile->spans +
-            cell_count * sizeof *tile->cells + 3 * depths * sizeof *tile->cell_starts;
+    bytes = sizeof *tile + (span_count + builder->open_count) * sizeof *tile->spans +
+            cell_count * sizeof *tile->cells + 2 * depths * sizeof *tile->cell_starts;
     tile = malloc(bytes);
     if (!tile)
         return NULL;
@@ -120,65 +119,95 @@ static struct vti_tile *allocate(const struct vti_tile_builder *builder)
     tile->bytes = bytes;
     tile->depth_count = builder->row_count;
     tile->open_count = (uint32_t)builder->open_count;
-    tile->lone = (struct vti_tile_span *)(void *)(tile + 1);
-    tile->spans = tile->lone + lone_count;
-    tile->open = tile->spans + builder->span_count;
+    tile->spans = (struct vti_tile_span *)(void *)(tile + 1);
+    tile->open = tile->spans + span_count;
     tile->cells = (struct vti_cell *)(void *)(tile->open + builder->open_count);
     tile->cell_starts = (uint32_t *)(void *)(tile->cells + cell_count);
-    tile->lone_starts = tile->cell_starts + depths;
-    tile->span_starts = tile->lone_starts + depths;
+    tile->span_starts = tile->cell_starts + depths;
+    /* Nobody looks at the one more, but it may be read. */
+    tile->spans[span_count - 1] = (struct vti_tile_span){0};
     return tile;
 }
 
-static void place_folds(const struct vti_tile_builder *builder, struct vti_tile *tile)
+/* The long spans by depth; within one they are in order of time already. NULL without memory. */
+static struct vti_tile_span *sort_spans(const struct vti_tile_builder *builder, uint32_t *starts)
 {
-    uint32_t cells = 0;
-    uint32_t lone = 0;
+    struct vti_tile_span *sorted = malloc((builder->span_count + 1) * sizeof *sorted);
 
-    for (uint32_t depth = 0; depth < builder->row_count; depth++) {
-        const struct vti_fold *row = builder->rows[depth];
-
-        tile->cell_starts[depth] = cells;
-        tile->lone_starts[depth] = lone;
-        for (uint32_t i = 0; row && i < COLUMNS; i++) {
-            if (!row[i].count)
-                continue;
-            tile->cells[cells++] = (struct vti_cell){
-                row[i].site, (float)(row[i].end_ns - row[i].begin_ns), i, row[i].count};
-            if (row[i].count == 1)
-                tile->lone[lone++] =
-                    (struct vti_tile_span){row[i].begin_ns, row[i].end_ns, row[i].site, depth};
-        }
-    }
-    tile->cell_starts[builder->row_count] = cells;
-    tile->lone_starts[builder->row_count] = lone;
-}
-
-/* By depth; within one they are in order of time already. */
-static void place_spans(const struct vti_tile_builder *builder, struct vti_tile *tile)
-{
-    uint32_t *starts = tile->span_starts;
-
+    if (!sorted)
+        return NULL;
     memset(starts, 0, ((size_t)builder->row_count + 1) * sizeof *starts);
     for (size_t i = 0; i < builder->span_count; i++)
         starts[builder->spans[i].depth + 1]++;
     for (uint32_t depth = 0; depth < builder->row_count; depth++)
         starts[depth + 1] += starts[depth];
     for (size_t i = 0; i < builder->span_count; i++)
-        tile->spans[starts[builder->spans[i].depth]++] = builder->spans[i];
+        sorted[starts[builder->spans[i].depth]++] = builder->spans[i];
     /* Each start has moved to the end of its depth, which is where the next one starts. */
     memmove(starts + 1, starts, builder->row_count * sizeof *starts);
     starts[0] = 0;
+    return sorted;
+}
+
+static void place_span(struct vti_tile_builder *builder, struct vti_cell **cell,
+                       struct vti_tile_span **to, const struct vti_tile_span *span)
+{
+    *(*cell)++ = (struct vti_cell){span->site, (float)(span->end_ns - span->begin_ns),
+                                   vti_tile_column(builder, span->begin_ns), 0};
+    *(*to)++ = *span;
+}
+
+/* Folds of a depth in order of their columns, and between them the long spans that begin there. */
+static void place_depth(struct vti_tile_builder *builder, uint32_t depth, struct vti_cell **cell,
+                        struct vti_tile_span **to, const struct vti_tile_span *span,
+                        const struct vti_tile_span *end)
+{
+    const struct vti_fold *row = builder->rows[depth];
+
+    for (uint32_t i = 0; row && i < COLUMNS; i++) {
+        if (!row[i].count)
+            continue;
+        while (span < end && vti_tile_column(builder, span->begin_ns) < i)
+            place_span(builder, cell, to, span++);
+        *(*cell)++ = (struct vti_cell){row[i].site, (float)(row[i].end_ns - row[i].begin_ns), i,
+                                       row[i].count};
+        if (row[i].count == 1)
+            *(*to)++ = (struct vti_tile_span){row[i].begin_ns, row[i].end_ns, row[i].site, depth};
+    }
+    while (span < end)
+        place_span(builder, cell, to, span++);
+}
+
+static bool place_all(struct vti_tile_builder *builder, struct vti_tile *tile)
+{
+    uint32_t *starts = tile->span_starts;
+    struct vti_tile_span *sorted = sort_spans(builder, starts);
+    struct vti_tile_span *span = tile->spans;
+    struct vti_cell *cell = tile->cells;
+    bool is_placed;
+
+    for (uint32_t depth = 0; sorted && depth < builder->row_count; depth++) {
+        const struct vti_tile_span *first = sorted + starts[depth];
+
+        tile->cell_starts[depth] = (uint32_t)(cell - tile->cells);
+        starts[depth] = (uint32_t)(span - tile->spans);
+        place_depth(builder, depth, &cell, &span, first, sorted + starts[depth + 1]);
+    }
+    tile->cell_starts[builder->row_count] = (uint32_t)(cell - tile->cells);
+    starts[builder->row_count] = (uint32_t)(span - tile->spans);
+    is_placed = sorted != NULL;
+    free(sorted);
+    return is_placed;
 }
 
 struct vti_tile *vti_tile_pack(struct vti_tile_builder *builder)
 {
     struct vti_tile *tile = allocate(builder);
 
-    if (!tile)
+    if (!tile || !place_all(builder, tile)) {
+        free(tile);
         return NULL;
-    place_folds(builder, tile);
-    place_spans(builder, tile);
+    }
     if (builder->open_count)
         memcpy(tile->open, builder->open, builder->open_count * sizeof *tile->open);
     for (uint32_t i = 0; i < COLUMNS; i++) {

@@ -1,7 +1,7 @@
 /*
  * window.c - puts a picture of a stretch of time together from tiles.
  *
- * Tiles are finer than the window's pixels by a factor of up to 1.5: columns are folded into pixels, and
+ * Tiles are finer than the window's pixels by a factor of up to 1.25: columns are folded into pixels, and
  * spans of at least a pixel become rectangles. A span that several tiles know is drawn once.
  */
 #include "base/error.h"
@@ -30,7 +30,8 @@ struct query {
     size_t rect_capacity;
     double pixel_ns;
     double pixels_per_ns;
-    int64_t short_ns; /* what lasts less than a pixel lasts less than this */
+    int64_t from_ns, to_ns; /* the window's */
+    int64_t short_ns;       /* what lasts less than a pixel lasts less than this */
     int64_t *pixel_starts; /* owned; pixels + 1 */
     uint32_t zoom;
     int64_t width_ns, tile_ns;
@@ -78,84 +79,88 @@ static int reserve(struct query *query, size_t more)
 }
 
 /*
- * Short spans of a pixel; `lone` is the span if there is only one. Which case it is cannot be foretold, so
- * this is done without branches.
+ * Draws a cell; `one` is its span if it has one. Nearly all of a window's time goes into this. Which of the
+ * cases it is cannot be foretold, so there are no branches but one for what is hardly ever so.
  */
-static ALWAYS_INLINE void draw_fold(struct pen *pen, const int64_t *pixel_start, uint32_t pixel,
-                                    const struct vti_cell *cell, const struct vti_tile_span *lone)
+static ALWAYS_INLINE void draw_cell(const struct query *query, struct pen *pen,
+                                    const struct vti_cell *cell, uint32_t pixel,
+                                    const struct vti_tile_span *one)
+{
+    int64_t begin_ns = one->begin_ns;
+    int64_t end_ns = one->end_ns;
+    bool is_span = cell->count == 0;
+    bool is_long = is_span & (end_ns - begin_ns >= query->short_ns);
+    bool is_outside = is_span ? (begin_ns >= query->to_ns) | (end_ns <= query->from_ns) |
+                                    (begin_ns == pen->span_begin_ns)
+                              : pixel == VT_NONE;
+    struct vt_rect *rect;
+    uint32_t before;
+    uint32_t count;
+    bool is_new;
+    bool is_longest;
+
+    if (is_outside)
+        return;
+    pixel = pixel == VT_NONE ? 0 : pixel;
+    is_new = is_long | (pen->pixel != pixel);
+    is_longest = is_new | (cell->longest_ns > pen->longest_ns);
+    rect = is_new ? pen->next : pen->fold;
+    before = is_new ? 0 : rect->count;
+    count = before + cell->count + is_span;
+    rect->track = pen->track;
+    rect->depth = pen->depth;
+    rect->site = is_longest ? cell->site : rect->site;
+    rect->count = count >= before ? count : UINT32_MAX;
+    rect->begin_ns = is_new & (cell->count <= 1) ? begin_ns : query->pixel_starts[pixel];
+    rect->end_ns = is_new & (cell->count <= 1) ? end_ns : query->pixel_starts[pixel + 1];
+    pen->next += is_new;
+    pen->fold = is_long ? pen->fold : rect;
+    pen->pixel = is_long ? pen->pixel : pixel;
+    pen->longest_ns = is_longest & !is_long ? cell->longest_ns : pen->longest_ns;
+    pen->span_begin_ns = is_span ? begin_ns : pen->span_begin_ns;
+}
+
+/* The same where there are no spans, only short ones folded together, as in most windows. */
+static ALWAYS_INLINE void draw_fold(const struct query *query, struct pen *pen,
+                                    const struct vti_cell *cell, uint32_t pixel)
 {
     bool is_new = pen->pixel != pixel;
-    bool is_lone = is_new & (cell->count == 1);
-    const int64_t *begin_ns = is_lone ? &lone->begin_ns : &pixel_start[0];
-    const int64_t *end_ns = is_lone ? &lone->end_ns : &pixel_start[1];
+    bool is_longest = is_new | (cell->longest_ns > pen->longest_ns);
     struct vt_rect *rect = is_new ? pen->next : pen->fold;
     uint32_t before = is_new ? 0 : rect->count;
     uint32_t count = before + cell->count;
-    bool is_longest = is_new | (cell->longest_ns > pen->longest_ns);
 
-    rect->site = is_longest ? cell->site : rect->site;
+    if (pixel == VT_NONE)
+        return;
     rect->track = pen->track;
     rect->depth = pen->depth;
+    rect->site = is_longest ? cell->site : rect->site;
     rect->count = count >= before ? count : UINT32_MAX;
-    rect->begin_ns = *begin_ns;
-    rect->end_ns = *end_ns;
-    pen->longest_ns = is_longest ? cell->longest_ns : pen->longest_ns;
-    pen->fold = rect;
+    rect->begin_ns = query->pixel_starts[pixel];
+    rect->end_ns = query->pixel_starts[pixel + 1];
     pen->next += is_new;
+    pen->fold = rect;
     pen->pixel = pixel;
+    pen->longest_ns = is_longest ? cell->longest_ns : pen->longest_ns;
 }
 
-/* One span: as it is, unless it is short and shares its pixel with others. */
-static ALWAYS_INLINE void draw_span(const struct query *query, struct pen *pen,
-                                    const struct vti_tile_span *span)
-{
-    int64_t begin_ns = span->begin_ns;
-    int64_t end_ns = span->end_ns;
-    int64_t duration = end_ns - begin_ns;
-
-    if (begin_ns >= query->window->to_ns || end_ns < query->window->from_ns ||
-        (duration && (end_ns == query->window->from_ns || begin_ns == pen->span_begin_ns)))
-        return;
-    pen->span_begin_ns = begin_ns;
-    if (duration >= query->short_ns) {
-        *pen->next++ =
-            (struct vt_rect){pen->track, pen->depth, span->site, 1, begin_ns, end_ns};
-    } else {
-        struct vti_cell cell = {.site = span->site, .longest_ns = (float)duration, .count = 1};
-        uint32_t pixel = pixel_of(query, begin_ns);
-
-        draw_fold(pen, query->pixel_starts + pixel, pixel, &cell, span);
-    }
-}
-
-/*
- * What one tile has at one depth, spans and folded ones in order of time. Nearly all of a window's time goes
- * into this loop, so it works on a copy of the pen, which can be kept in registers.
- */
+/* What one tile has at one depth. The loops work on a copy of the pen, which can be kept in registers. */
 static void draw_tile(const struct query *query, struct pen *pen, const struct vti_tile *tile,
                       const struct column *columns)
 {
     const struct vti_cell *cell = tile->cells + tile->cell_starts[pen->depth];
-    const struct vti_cell *cells_end = tile->cells + tile->cell_starts[pen->depth + 1];
-    const struct vti_tile_span *span = tile->spans + tile->span_starts[pen->depth];
-    const struct vti_tile_span *spans_end = tile->spans + tile->span_starts[pen->depth + 1];
-    const struct vti_tile_span *lone = tile->lone + tile->lone_starts[pen->depth];
-    const int64_t *starts = query->pixel_starts;
+    const struct vti_cell *end = tile->cells + tile->cell_starts[pen->depth + 1];
+    const struct vti_tile_span *one = tile->spans + tile->span_starts[pen->depth];
     struct pen held = *pen;
 
-    while (cell < cells_end || span < spans_end) {
-        uint32_t pixel = cell < cells_end ? columns[cell->column].pixel : VT_NONE - 1;
-
-        if (pixel == VT_NONE) {
-            lone += cell++->count == 1;
-            continue;
+    if (tile->span_starts[pen->depth] == tile->span_starts[pen->depth + 1]) {
+        for (; cell < end; cell++)
+            draw_fold(query, &held, cell, columns[cell->column].pixel);
+    } else {
+        for (; cell < end; cell++) {
+            draw_cell(query, &held, cell, columns[cell->column].pixel, one);
+            one += cell->count <= 1;
         }
-        if (span < spans_end && (cell == cells_end || span->begin_ns < starts[pixel])) {
-            draw_span(query, &held, span++);
-            continue;
-        }
-        draw_fold(&held, starts + pixel, pixel, cell, lone);
-        lone += cell++->count == 1;
     }
     *pen = held;
 }
@@ -168,8 +173,7 @@ static size_t count_at_depth(const struct query *query, uint32_t depth)
         const struct vti_tile *tile = query->tiles[i];
 
         if (tile && depth < tile->depth_count)
-            count += (tile->cell_starts[depth + 1] - tile->cell_starts[depth]) +
-                     (tile->span_starts[depth + 1] - tile->span_starts[depth]);
+            count += tile->cell_starts[depth + 1] - tile->cell_starts[depth];
     }
     return count;
 }
@@ -213,9 +217,10 @@ static int draw_depth(struct query *query, uint32_t depth, uint32_t track)
     /* A span that lasts beyond a tile is known to the next one, so only the last tile's matter. */
     if (last && depth < last->open_count) {
         struct vti_tile_span span = last->open[depth];
+        struct vti_cell cell = {.site = span.site};
 
         span.end_ns = window->to_ns;
-        draw_span(query, &pen, &span);
+        draw_cell(query, &pen, &cell, pixel_of(query, span.begin_ns), &span);
     }
     finish_depth(window, pen.next);
     return 0;
@@ -330,6 +335,8 @@ static int prepare(struct query *query, struct vt_window *window)
 {
     query->pixel_ns = (double)(window->to_ns - window->from_ns) / window->pixels;
     query->pixels_per_ns = 1 / query->pixel_ns;
+    query->from_ns = window->from_ns;
+    query->to_ns = window->to_ns;
     query->short_ns = (int64_t)ceil(query->pixel_ns);
     while (query->zoom < VTI_ZOOM_MOST && (double)vti_zoom_width(query->zoom + 1) <= query->pixel_ns)
         query->zoom++;

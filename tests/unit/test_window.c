@@ -43,8 +43,9 @@ static const struct vt_rect *find_rect(const struct vt_window *window, const str
     for (size_t i = 0; i < window->rect_count; i++) {
         const struct vt_rect *rect = &window->rects[i];
 
+        /* An empty span may begin at the same time. */
         if (rect->track == span->track && rect->depth == span->depth && rect->count == 1 &&
-            rect->begin_ns == ns_of(span->begin))
+            rect->begin_ns == ns_of(span->begin) && rect->end_ns > rect->begin_ns)
             return rect;
     }
     return NULL;
