@@ -127,11 +127,13 @@ static ALWAYS_INLINE void draw_fold(const struct query *query, struct pen *pen,
     bool is_new = pen->pixel != pixel;
     bool is_longest = is_new | (cell->longest_ns > pen->longest_ns);
     struct vt_rect *rect = is_new ? pen->next : pen->fold;
-    uint32_t before = is_new ? 0 : rect->count;
-    uint32_t count = before + cell->count;
+    uint32_t before;
+    uint32_t count;
 
     if (pixel == VT_NONE)
         return;
+    before = is_new ? 0 : rect->count;
+    count = before + cell->count;
     rect->track = pen->track;
     rect->depth = pen->depth;
     rect->site = is_longest ? cell->site : rect->site;
