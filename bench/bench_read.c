@@ -1,9 +1,10 @@
 /*
  * bench_read.c - how long reading takes: bench_read FILE [CRASHED]
  *
- * Prints one JSON object a line: opening, windows of several widths at random places (cold: a place that
- * this process has not looked at yet; warm: the same again), statistics per event, scanning per GB. Warm
- * windows and statistics wait for nothing, so theirs is processor time, which other programs disturb less.
+ * Prints one JSON object a line: opening, windows of several widths at random places (cold: a place
+ * that this process has not looked at yet; warm: the same again), statistics per event, scanning
+ * per GB. Warm windows and statistics wait for nothing, so theirs is processor time, which other
+ * programs disturb less.
  */
 #include "venturi/read.h"
 
@@ -65,8 +66,8 @@ static double open_ms(const char *path, int repeats)
     return best;
 }
 
-static double window_ms(vt_recording *recording, int64_t from, int64_t length, double (*clock)(void),
-                        size_t *rects)
+static double window_ms(vt_recording *recording, int64_t from, int64_t length,
+                        double (*clock)(void), size_t *rects)
 {
     struct vt_window window;
     double start = clock();
@@ -117,8 +118,8 @@ static void bench_windows(vt_recording *recording, const struct vt_recording_inf
     static const struct {
         const char *name;
         double share;
-    } widths[] = {{"100 %", 1},       {"50 %", 0.5},     {"10 %", 0.1},    {"3 %", 0.03},
-                  {"1 %", 0.01},      {"0.3 %", 0.003},  {"0.1 %", 0.001}, {"0.03 %", 0.0003},
+    } widths[] = {{"100 %", 1},       {"50 %", 0.5},     {"10 %", 0.1},     {"3 %", 0.03},
+                  {"1 %", 0.01},      {"0.3 %", 0.003},  {"0.1 %", 0.001},  {"0.03 %", 0.0003},
                   {"0.01 %", 0.0001}, {"0.001 %", 1e-5}, {"0.0001 %", 1e-6}};
     struct vt_track_info track;
     int64_t start = INT64_MAX;

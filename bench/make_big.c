@@ -80,8 +80,8 @@ static void write_facts(struct vti_writer *writer, uint32_t tracks)
     vti_buf_clear(&payload);
     for (uint32_t i = 0; i < tracks; i++) {
         snprintf(name, sizeof name, "worker %u", i);
-        vti_track_write(&payload, &(struct vti_track_fact){.track = i, .tid = 100 + i,
-                                                           .name = vti_bytes_of(name)});
+        vti_track_write(&payload, &(struct vti_track_fact){
+                                      .track = i, .tid = 100 + i, .name = vti_bytes_of(name)});
     }
     vti_writer_facts(writer, VTI_TRACK, &payload, tracks, 0, 0);
     vti_buf_clear(&payload);
@@ -101,7 +101,8 @@ static uint32_t next_site(uint32_t site, uint64_t random)
 
 static void add_block(struct maker *maker, struct track *track, uint32_t most_depth)
 {
-    while (vti_encoder_pending(track->encoder) < VTI_BLOCK_EVENTS && (track->left || track->depth)) {
+    while (vti_encoder_pending(track->encoder) < VTI_BLOCK_EVENTS &&
+           (track->left || track->depth)) {
         uint64_t random = next_random(maker);
         bool begins = track->left && track->depth < most_depth &&
                       (track->depth == 0 || (random >> 60) % 2 == 0);

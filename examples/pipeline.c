@@ -155,7 +155,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < WORKERS; i++)
         pthread_join(workers[i], NULL);
     clock_gettime(CLOCK_MONOTONIC, &after);
-    seconds = (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+    seconds = (double)(after.tv_sec - before.tv_sec) +
+              (double)(after.tv_nsec - before.tv_nsec) / 1e9;
     printf("%d alerts, %d candidates, %.1f alert/second\n", count, candidates, count / seconds);
     return 0;
 }

@@ -20,9 +20,9 @@ extern "C" {
 #endif
 
 struct vt_session_options {
-    size_t size;          /* sizeof this struct, so that it can grow */
-    const char *output;   /* file name; NULL: PROGRAM-YYYYmmdd-HHMMSS-PID.vt */
-    int force;            /* replace an existing file */
+    size_t size;           /* sizeof this struct, so that it can grow */
+    const char *output;    /* file name; NULL: PROGRAM-YYYYmmdd-HHMMSS-PID.vt */
+    int force;             /* replace an existing file */
     uint64_t buffer_bytes; /* shared memory for records; 0: 64 MiB */
     uint32_t ring_seconds; /* keep only the last so many seconds; 0: keep all */
     uint32_t block_ms;     /* when buffers are full wait up to so long; 0: drop and count */
@@ -31,7 +31,8 @@ struct vt_session_options {
 /* NULL options: defaults. Already recording: -6 (exists). Takes a few milliseconds. */
 VT_API int vt_session_start(const struct vt_session_options *options);
 
-/* Ends the recording of this program and its children; the file is whole when it returns. */
+/* Ends the recording that vt_session_start() began, children included; the file is whole when it
+ * returns. A recording that somebody else started (venturi run, VENTURI_OUTPUT) is left alone: -14. */
 VT_API int vt_session_stop(void);
 
 /* All that was recorded until now is in the file when it returns. */

@@ -171,11 +171,26 @@ template <typename T> inline void vt_attr_any(vt_site *key, T value)
     else
         vt_attr_uint(key, static_cast<uint64_t>(value));
 }
-inline void vt_attr_any(vt_site *key, double value) { vt_attr_double(key, value); }
-inline void vt_attr_any(vt_site *key, float value) { vt_attr_double(key, value); }
-inline void vt_attr_any(vt_site *key, bool value) { vt_attr_int(key, value); }
-inline void vt_attr_any(vt_site *key, const char *value) { vt_attr_text(key, value); }
-inline void vt_attr_any(vt_site *key, char *value) { vt_attr_text(key, value); }
+inline void vt_attr_any(vt_site *key, double value)
+{
+    vt_attr_double(key, value);
+}
+inline void vt_attr_any(vt_site *key, float value)
+{
+    vt_attr_double(key, value);
+}
+inline void vt_attr_any(vt_site *key, bool value)
+{
+    vt_attr_int(key, value);
+}
+inline void vt_attr_any(vt_site *key, const char *value)
+{
+    vt_attr_text(key, value);
+}
+inline void vt_attr_any(vt_site *key, char *value)
+{
+    vt_attr_text(key, value);
+}
 template <typename T> inline void vt_counter_any(vt_site *site, T value)
 {
     if (static_cast<T>(-1) < static_cast<T>(1))
@@ -183,8 +198,14 @@ template <typename T> inline void vt_counter_any(vt_site *site, T value)
     else
         vt_counter_uint(site, static_cast<uint64_t>(value));
 }
-inline void vt_counter_any(vt_site *site, double value) { vt_counter_double(site, value); }
-inline void vt_counter_any(vt_site *site, float value) { vt_counter_double(site, value); }
+inline void vt_counter_any(vt_site *site, double value)
+{
+    vt_counter_double(site, value);
+}
+inline void vt_counter_any(vt_site *site, float value)
+{
+    vt_counter_double(site, value);
+}
 }
 extern "C" {
 #define VT_ATTR_(key, value) vt_attr_any(key, value)

@@ -1,4 +1,5 @@
-/* check.c - looks at every block of a recording. Damage is otherwise found when a block is first used. */
+/* check.c - looks at every block of a recording. Damage is otherwise found when a block is first
+ * used. */
 #include "analyze/check.h"
 
 #include "model/model.h"

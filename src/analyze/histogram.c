@@ -1,4 +1,5 @@
-/* histogram.c - log-linear buckets: 64 for each power of two, so a bucket's middle is within 0.8 %. */
+/* histogram.c - log-linear buckets: 64 for each power of two, so a bucket's middle is within 0.8
+ * %. */
 #include "analyze/histogram.h"
 
 #include "base/error.h"

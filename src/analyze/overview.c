@@ -100,8 +100,8 @@ static int new_error(struct job *job, const struct vti_match *match)
         return VTI_E_NOMEM;
     error = &overview->errors[overview->error_count++];
     *error = (struct vti_error_stats){.site = match->frame->site};
-    error->type = strndup(failure->type.data, failure->type.len < TYPE_BYTES ? failure->type.len
-                                                                             : TYPE_BYTES);
+    error->type = strndup(failure->type.data,
+                          failure->type.len < TYPE_BYTES ? failure->type.len : TYPE_BYTES);
     error->message = strndup(failure->message.data, message);
     return error->type && error->message ? 0 : VTI_E_NOMEM;
 }

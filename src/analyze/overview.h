@@ -1,6 +1,7 @@
 /*
- * overview.h - what a recording holds beside spans: counters, marks, errors, losses; in one pass over the
- * events. Memory grows with the number of sites and of different errors, not with the events.
+ * overview.h - what a recording holds beside spans: counters, marks, errors, losses; in one pass
+ * over the events. Memory grows with the number of sites and of different errors, not with the
+ * events.
  */
 #ifndef VENTURI_ANALYZE_OVERVIEW_H
 #define VENTURI_ANALYZE_OVERVIEW_H

@@ -1,5 +1,6 @@
 /*
- * sql.c - one database in memory that holds nothing but our virtual tables, and one statement on it.
+ * sql.c - one database in memory that holds nothing but our virtual tables, and one statement on
+ * it.
  *
  * The query comes from the user but the names in it may come from anywhere, so the database is shut
  * tight: an authorizer lets reading through and nothing else.
@@ -16,8 +17,8 @@
 #define CELL_BYTES_MOST (64 << 20)
 
 struct vti_sql {
-    sqlite3 *db;          /* owned */
-    sqlite3_stmt *statement; /* owned */
+    sqlite3 *db;                       /* owned */
+    sqlite3_stmt *statement;           /* owned */
     struct vti_sql_database *database; /* owned */
     volatile int is_interrupted;
 };
@@ -78,7 +79,8 @@ static int fail(const struct vti_sql *sql)
     return vti_fail(VTI_E_LIMIT, "%s", sqlite3_errmsg(sql->db));
 }
 
-/* SQLite declares a virtual table when it is first used, which the authorizer would not let pass. */
+/* SQLite declares a virtual table when it is first used, which the authorizer would not let
+ * pass. */
 static int touch_tables(struct vti_sql *sql)
 {
     for (size_t i = 0; vti_sql_tables[i]; i++) {

@@ -1,9 +1,9 @@
 /*
  * sql.h - a recording as tables for SQL.
  *
- * The tables are virtual: rows are made while a query runs, so memory does not grow with the recording.
- * A query can only read them: no files, no other databases, no extensions, no changes. One query at a
- * time; one thread, but for vti_sql_interrupt().
+ * The tables are virtual: rows are made while a query runs, so memory does not grow with the
+ * recording. A query can only read them: no files, no other databases, no extensions, no changes.
+ * One query at a time; one thread, but for vti_sql_interrupt().
  */
 #ifndef VENTURI_ANALYZE_SQL_H
 #define VENTURI_ANALYZE_SQL_H

@@ -1,4 +1,5 @@
-/* sql_events.c - tables counters, marks and attributes: events of one kind each, in order of time. */
+/* sql_events.c - tables counters, marks and attributes: events of one kind each, in order of
+ * time. */
 #include "analyze/sql_table.h"
 #include "base/error.h"
 
@@ -7,25 +8,36 @@
 enum { BEGIN_NS, TRACK, PROCESS, SITE, NAME, UNIT, VALUE };
 
 static const struct vti_sql_column counter_columns[] = {
-    [BEGIN_NS] = {"begin_ns", "INTEGER"}, [TRACK] = {"track", "INTEGER"},
-    [PROCESS] = {"process", "INTEGER"},   [SITE] = {"site", "INTEGER"},
-    [NAME] = {"name", "TEXT"},            [UNIT] = {"unit", "TEXT"},
-    [VALUE] = {"value", ""},              {0},
+    [BEGIN_NS] = {"begin_ns", "INTEGER"},
+    [TRACK] = {"track", "INTEGER"},
+    [PROCESS] = {"process", "INTEGER"},
+    [SITE] = {"site", "INTEGER"},
+    [NAME] = {"name", "TEXT"},
+    [UNIT] = {"unit", "TEXT"},
+    [VALUE] = {"value", ""},
+    {0},
 };
 
 static const struct vti_sql_column mark_columns[] = {
-    [BEGIN_NS] = {"begin_ns", "INTEGER"}, [TRACK] = {"track", "INTEGER"},
-    [PROCESS] = {"process", "INTEGER"},   [SITE] = {"site", "INTEGER"},
-    [NAME] = {"name", "TEXT"},            {0},
+    [BEGIN_NS] = {"begin_ns", "INTEGER"},
+    [TRACK] = {"track", "INTEGER"},
+    [PROCESS] = {"process", "INTEGER"},
+    [SITE] = {"site", "INTEGER"},
+    [NAME] = {"name", "TEXT"},
+    {0},
 };
 
 enum { ASYNC_ID = VALUE + 1 };
 
 static const struct vti_sql_column attribute_columns[] = {
-    [BEGIN_NS] = {"begin_ns", "INTEGER"}, [TRACK] = {"track", "INTEGER"},
-    [PROCESS] = {"process", "INTEGER"},   [SITE] = {"site", "INTEGER"},
-    [NAME] = {"key", "TEXT"},             [UNIT] = {"depth", "INTEGER"},
-    [VALUE] = {"value", ""},              [ASYNC_ID] = {"async_id", "INTEGER"},
+    [BEGIN_NS] = {"begin_ns", "INTEGER"},
+    [TRACK] = {"track", "INTEGER"},
+    [PROCESS] = {"process", "INTEGER"},
+    [SITE] = {"site", "INTEGER"},
+    [NAME] = {"key", "TEXT"},
+    [UNIT] = {"depth", "INTEGER"},
+    [VALUE] = {"value", ""},
+    [ASYNC_ID] = {"async_id", "INTEGER"},
     {0},
 };
 
@@ -146,10 +158,10 @@ static void column(void *arg, unsigned at, struct sqlite3_context *context)
         .column = column, .close = close_state                                                     \
     }
 
-const struct vti_sql_table vti_sql_counters =
-    EVENT_TABLE("counters", "values of counters over time", counter_columns, open_counters);
-const struct vti_sql_table vti_sql_marks =
-    EVENT_TABLE("marks", "moments that the program marked", mark_columns, open_marks);
-const struct vti_sql_table vti_sql_attributes =
-    EVENT_TABLE("attributes", "attributes of spans; depth: spans open around them",
-                attribute_columns, open_attributes);
+const struct vti_sql_table vti_sql_counters = EVENT_TABLE(
+    "counters", "values of counters over time", counter_columns, open_counters);
+const struct vti_sql_table vti_sql_marks = EVENT_TABLE("marks", "moments that the program marked",
+                                                       mark_columns, open_marks);
+const struct vti_sql_table vti_sql_attributes = EVENT_TABLE(
+    "attributes", "attributes of spans; depth: spans open around them", attribute_columns,
+    open_attributes);

@@ -88,10 +88,17 @@ const struct vti_sql_table vti_sql_sites = {
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static const struct vti_sql_column track_columns[] = {
-    {"id", "INTEGER"},       {"process", "INTEGER"}, {"tid", "INTEGER"},
-    {"name", "TEXT"},        {"start_ns", "INTEGER"}, {"end_ns", "INTEGER"},
-    {"events", "INTEGER"},   {"spans", "INTEGER"},   {"lost_events", "INTEGER"},
-    {"deepest", "INTEGER"},  {0},
+    {"id", "INTEGER"},
+    {"process", "INTEGER"},
+    {"tid", "INTEGER"},
+    {"name", "TEXT"},
+    {"start_ns", "INTEGER"},
+    {"end_ns", "INTEGER"},
+    {"events", "INTEGER"},
+    {"spans", "INTEGER"},
+    {"lost_events", "INTEGER"},
+    {"deepest", "INTEGER"},
+    {0},
 };
 
 static int next_track(void *arg)
@@ -145,17 +152,20 @@ static void track_column(void *arg, unsigned at, struct sqlite3_context *context
         .next = next_track, .column = track_column, .close = free                                  \
     }
 
-const struct vti_sql_table vti_sql_threads =
-    TRACK_TABLE("threads", "threads; their id is the track of other tables");
+const struct vti_sql_table vti_sql_threads = TRACK_TABLE(
+    "threads", "threads; their id is the track of other tables");
 const struct vti_sql_table vti_sql_tracks = TRACK_TABLE("tracks", "the same by its other name");
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
 static const struct vti_sql_column process_columns[] = {
-    {"id", "INTEGER"},       {"host", "INTEGER"},     {"pid", "INTEGER"},    {"parent_pid", "INTEGER"},
-    {"parent", "INTEGER"},   {"name", "TEXT"},        {"command", "TEXT"},   {"start_ns", "INTEGER"},
-    {"end_ns", "INTEGER"},   {"ended", "TEXT"},       {"status", "INTEGER"}, {"pair_ns", "REAL"},
-    {"inner_ns", "REAL"},    {0},
+    {"id", "INTEGER"},     {"host", "INTEGER"},
+    {"pid", "INTEGER"},    {"parent_pid", "INTEGER"},
+    {"parent", "INTEGER"}, {"name", "TEXT"},
+    {"command", "TEXT"},   {"start_ns", "INTEGER"},
+    {"end_ns", "INTEGER"}, {"ended", "TEXT"},
+    {"status", "INTEGER"}, {"pair_ns", "REAL"},
+    {"inner_ns", "REAL"},  {0},
 };
 
 static int next_process(void *arg)

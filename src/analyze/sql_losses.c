@@ -33,8 +33,10 @@ static int open_damage(void **result, const struct vti_sql_scan *scan)
 /* ---- losses ---------------------------------------------------------------------------------- */
 
 static const struct vti_sql_column loss_columns[] = {
-    {"reason", "TEXT"},     {"events", "INTEGER"}, {"lower_bound", "INTEGER"}, {"process", "INTEGER"},
-    {"track", "INTEGER"},   {"begin_ns", "INTEGER"}, {"end_ns", "INTEGER"},    {0},
+    {"reason", "TEXT"},         {"events", "INTEGER"},
+    {"lower_bound", "INTEGER"}, {"process", "INTEGER"},
+    {"track", "INTEGER"},       {"begin_ns", "INTEGER"},
+    {"end_ns", "INTEGER"},      {0},
 };
 
 static int next_loss(void *arg)
@@ -89,7 +91,10 @@ const struct vti_sql_table vti_sql_losses = {
 /* ---- damage ---------------------------------------------------------------------------------- */
 
 static const struct vti_sql_column damage_columns[] = {
-    {"begin_offset", "INTEGER"}, {"end_offset", "INTEGER"}, {"what", "TEXT"}, {0},
+    {"begin_offset", "INTEGER"},
+    {"end_offset", "INTEGER"},
+    {"what", "TEXT"},
+    {0},
 };
 
 static int next_damage(void *arg)

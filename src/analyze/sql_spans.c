@@ -1,4 +1,5 @@
-/* sql_spans.c - table spans: one row for each span, in the order in which they end, track by track. */
+/* sql_spans.c - table spans: one row for each span, in the order in which they end, track by
+ * track. */
 #include "analyze/sql_table.h"
 #include "analyze/values.h"
 #include "base/error.h"
@@ -135,7 +136,13 @@ static void column(void *arg, unsigned at, struct sqlite3_context *context)
 {
     struct state *state = arg;
     const struct vt_span *span = &state->span;
+    const int64_t times[] = {span->begin_ns, span->end_ns,       span->end_ns - span->begin_ns,
+                             span->self_ns,  span->corrected_ns, span->corrected_self_ns};
 
+    if (at >= BEGIN_NS && at <= CORRECTED_SELF_NS) {
+        vti_sql_result_int(context, times[at - BEGIN_NS]);
+        return;
+    }
     switch (at) {
     case ID:
     case PARENT_ID:
@@ -155,24 +162,6 @@ static void column(void *arg, unsigned at, struct sqlite3_context *context)
         break;
     case DEPTH:
         vti_sql_result_int(context, span->depth);
-        break;
-    case BEGIN_NS:
-        vti_sql_result_int(context, span->begin_ns);
-        break;
-    case END_NS:
-        vti_sql_result_int(context, span->end_ns);
-        break;
-    case DURATION_NS:
-        vti_sql_result_int(context, span->end_ns - span->begin_ns);
-        break;
-    case SELF_NS:
-        vti_sql_result_int(context, span->self_ns);
-        break;
-    case CORRECTED_NS:
-        vti_sql_result_int(context, span->corrected_ns);
-        break;
-    case CORRECTED_SELF_NS:
-        vti_sql_result_int(context, span->corrected_self_ns);
         break;
     case PARENT:
         vti_sql_result_site_name(context, state->scan.recording, span->parent_site);

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 static const struct vti_sql_column columns[] = {
-    {"site", "INTEGER"},         {"name", "TEXT"},          {"count", "INTEGER"},
-    {"unfinished", "INTEGER"},   {"errors", "INTEGER"},     {"total_ns", "INTEGER"},
-    {"self_ns", "INTEGER"},      {"min_ns", "INTEGER"},     {"avg_ns", "INTEGER"},
-    {"max_ns", "INTEGER"},       {"p50_ns", "INTEGER"},     {"p90_ns", "INTEGER"},
-    {"p99_ns", "INTEGER"},       {"raw_total_ns", "INTEGER"}, {"raw_self_ns", "INTEGER"},
-    {0},
+    {"site", "INTEGER"},        {"name", "TEXT"},
+    {"count", "INTEGER"},       {"unfinished", "INTEGER"},
+    {"errors", "INTEGER"},      {"total_ns", "INTEGER"},
+    {"self_ns", "INTEGER"},     {"min_ns", "INTEGER"},
+    {"avg_ns", "INTEGER"},      {"max_ns", "INTEGER"},
+    {"p50_ns", "INTEGER"},      {"p90_ns", "INTEGER"},
+    {"p99_ns", "INTEGER"},      {"raw_total_ns", "INTEGER"},
+    {"raw_self_ns", "INTEGER"}, {0},
 };
 
 struct state {
@@ -51,8 +53,8 @@ static void column(void *arg, unsigned at, struct sqlite3_context *context)
 {
     const struct state *state = arg;
     const struct vt_site_stats *site = &state->stats.sites[state->next - 1];
-    const int64_t times[] = {site->total_ns, site->self_ns, site->min_ns,       site->avg_ns,
-                             site->max_ns,   site->p50_ns,  site->p90_ns,       site->p99_ns,
+    const int64_t times[] = {site->total_ns,     site->self_ns,    site->min_ns, site->avg_ns,
+                             site->max_ns,       site->p50_ns,     site->p90_ns, site->p99_ns,
                              site->raw_total_ns, site->raw_self_ns};
 
     switch (at) {

@@ -1,8 +1,9 @@
 /*
  * sql_table.h - what a table of `venturi query` is.
  *
- * To add one: write src/analyze/sql_NAME.c that defines `const struct vti_sql_table vti_sql_NAME`, add
- * one line to sql_tables.def and one to meson.build. `venturi query --list` takes it from there.
+ * To add one: write src/analyze/sql_NAME.c that defines `const struct vti_sql_table vti_sql_NAME`,
+ * add one line to sql_tables.def and one to meson.build. `venturi query --list` takes it from
+ * there.
  */
 #ifndef VENTURI_ANALYZE_SQL_TABLE_H
 #define VENTURI_ANALYZE_SQL_TABLE_H
@@ -14,8 +15,8 @@ struct sqlite3_context;
 /* What rows are wanted. A table may give more: SQLite looks at each again. */
 struct vti_sql_scan {
     vt_recording *recording;
-    struct vt_filter filter; /* track, and times in which rows begin */
-    uint32_t site;           /* or VT_NONE: all */
+    struct vt_filter filter;            /* track, and times in which rows begin */
+    uint32_t site;                      /* or VT_NONE: all */
     const volatile int *is_interrupted; /* to be looked at in long loops without rows */
 };
 
@@ -23,8 +24,8 @@ struct vti_sql_scan {
 
 struct vti_sql_table {
     const char *name;
-    const char *about; /* one line */
-    const struct vti_sql_column *columns; /* ends with a zeroed one */
+    const char *about;                           /* one line */
+    const struct vti_sql_column *columns;        /* ends with a zeroed one */
     int track_column, begin_column, site_column; /* those the scan narrows, or VTI_SQL_NO_COLUMN */
     int (*open)(void **state, const struct vti_sql_scan *scan);
     int (*next)(void *state); /* 1 with a row, 0 at the end, or a negative code */
@@ -51,8 +52,8 @@ struct sqlite3;
 struct vti_sql_database; /* what the tables of one database share */
 
 /* Registers all tables. `is_interrupted` must outlive the database. */
-int vti_sql_register(struct sqlite3 *db, vt_recording *recording, const volatile int *is_interrupted,
-                     struct vti_sql_database **database);
+int vti_sql_register(struct sqlite3 *db, vt_recording *recording,
+                     const volatile int *is_interrupted, struct vti_sql_database **database);
 void vti_sql_database_free(struct vti_sql_database *database);
 
 /* The negative code with which a table failed, 0 if none did. */

@@ -24,7 +24,8 @@ void vti_json_value(struct vti_json *json, const struct vt_value *value)
     }
 }
 
-void vti_json_attrs(struct vti_json *json, const vt_recording *recording, const struct vt_span *span)
+void vti_json_attrs(struct vti_json *json, const vt_recording *recording,
+                    const struct vt_span *span)
 {
     for (uint32_t i = 0; i < span->attr_count; i++) {
         struct vt_site_info key;
@@ -70,8 +71,8 @@ const char *vti_end_text(unsigned how)
 const char *vti_site_kind_text(enum vt_site_type type)
 {
     static const char *const texts[] = {
-        [VT_SITE_SPAN] = "span",   [VT_SITE_COUNTER] = "counter",   [VT_SITE_MARK] = "mark",
-        [VT_SITE_KEY] = "key",     [VT_SITE_FUNCTION] = "function",
+        [VT_SITE_SPAN] = "span", [VT_SITE_COUNTER] = "counter",   [VT_SITE_MARK] = "mark",
+        [VT_SITE_KEY] = "key",   [VT_SITE_FUNCTION] = "function",
     };
 
     return texts[type];

@@ -7,16 +7,17 @@
 
 void vti_json_value(struct vti_json *json, const struct vt_value *value);
 
-/* Key and value of each, inside an object that the caller opened. If a key comes twice the later one
- * counts, as JSON readers have it. */
-void vti_json_attrs(struct vti_json *json, const vt_recording *recording, const struct vt_span *span);
+/* Key and value of each, inside an object that the caller opened. If a key comes twice the later
+ * one counts, as JSON readers have it. */
+void vti_json_attrs(struct vti_json *json, const vt_recording *recording,
+                    const struct vt_span *span);
 
 /* "type: message", or the one that is not empty, or "failed". */
 void vti_error_text(struct vti_buf *out, const struct vt_span *span);
 
 void vti_json_id(struct vti_json *json, uint32_t id); /* null for VT_NONE */
 
-const char *vti_end_text(unsigned how);                     /* "exit", "signal", "exec", "unknown" */
+const char *vti_end_text(unsigned how);                 /* "exit", "signal", "exec", "unknown" */
 const char *vti_site_kind_text(enum vt_site_type type); /* "span", "counter", … */
 
 /* From the first to the last that is known to have happened. */

@@ -12,22 +12,22 @@
 
 /*        name          value  text                                hint for the user, or ""         */
 #define VTI_ERRORS(X)                                                                              \
-    X(NOMEM,            -1,    "out of memory",                    "")                             \
-    X(USAGE,            -2,    "wrong usage",                      "see --help")                   \
-    X(OPEN,             -3,    "cannot open",                      "")                             \
-    X(READ,             -4,    "cannot read",                      "")                             \
-    X(WRITE,            -5,    "cannot write",                     "")                             \
-    X(EXISTS,           -6,    "already exists",                   "use --force to replace it")    \
-    X(DISK_FULL,        -7,    "no space left on the disk",        "free space, or use -o")        \
-    X(NOT_RECORDING,    -8,    "not a Venturi recording",          "")                             \
-    X(DAMAGED,          -9,    "damaged",                          "")                             \
-    X(UNSUPPORTED,      -10,   "made by a newer Venturi",          "update this tool")             \
-    X(EMPTY,            -11,   "holds nothing to show",            "")                             \
-    X(NOT_FOUND,        -12,   "not found",                        "")                             \
-    X(SYSTEM,           -13,   "system call failed",               "")                             \
-    X(SESSION,          -14,   "no recording session",             "")                             \
-    X(TIMEOUT,          -15,   "timed out",                        "")                             \
-    X(LIMIT,            -16,   "over a limit",                     "")
+    X(NOMEM, -1, "out of memory", "")                                                              \
+    X(USAGE, -2, "wrong usage", "see --help")                                                      \
+    X(OPEN, -3, "cannot open", "")                                                                 \
+    X(READ, -4, "cannot read", "")                                                                 \
+    X(WRITE, -5, "cannot write", "")                                                               \
+    X(EXISTS, -6, "already exists", "use --force to replace it")                                   \
+    X(DISK_FULL, -7, "no space left on the disk", "free space, or use -o")                         \
+    X(NOT_RECORDING, -8, "not a Venturi recording", "")                                            \
+    X(DAMAGED, -9, "damaged", "")                                                                  \
+    X(UNSUPPORTED, -10, "made by a newer Venturi", "update this tool")                             \
+    X(EMPTY, -11, "holds nothing to show", "")                                                     \
+    X(NOT_FOUND, -12, "not found", "")                                                             \
+    X(SYSTEM, -13, "system call failed", "")                                                       \
+    X(SESSION, -14, "no recording session", "")                                                    \
+    X(TIMEOUT, -15, "timed out", "")                                                               \
+    X(LIMIT, -16, "over a limit", "")
 
 enum vti_error {
 #define X(name, value, text, hint) VTI_E_##name = value,

@@ -32,7 +32,8 @@ void vti_json_string(struct vti_json *json, const char *text); /* NULL gives nul
 void vti_json_bytes(struct vti_json *json, const char *text, size_t len);
 void vti_json_int(struct vti_json *json, int64_t value);
 void vti_json_uint(struct vti_json *json, uint64_t value);
-void vti_json_double(struct vti_json *json, double value); /* shortest text that reads back the same */
+void vti_json_double(struct vti_json *json,
+                     double value); /* shortest text that reads back the same */
 void vti_json_bool(struct vti_json *json, bool value);
 void vti_json_null(struct vti_json *json);
 

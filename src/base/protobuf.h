@@ -1,8 +1,8 @@
 /*
  * protobuf.h - writes protocol buffer messages into a buffer, field by field.
  *
- * A nested message is begun, filled and ended; its length is put in front of it at the end. Strings may
- * be any bytes: what is not UTF-8 becomes U+FFFD, because readers refuse messages that hold it.
+ * A nested message is begun, filled and ended; its length is put in front of it at the end. Strings
+ * may be any bytes: what is not UTF-8 becomes U+FFFD, because readers refuse messages that hold it.
  */
 #ifndef VENTURI_BASE_PROTOBUF_H
 #define VENTURI_BASE_PROTOBUF_H

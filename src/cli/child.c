@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGPIPE};
 
 static void watch_signals(struct vti_child *child)
@@ -46,7 +46,10 @@ static void become(const struct vti_child *child, char **program, int report)
 
 static int cannot_run(const char *name, int error)
 {
-    vti_cmd_fail("run", "%s: %s", name, error == ENOENT ? "not found" : strerror(error));
+    bool is_here = error == ENOENT && !strchr(name, '/') && access(name, X_OK) == 0;
+
+    vti_cmd_fail("run", "%s: %s%s%s", name, error == ENOENT ? "not found" : strerror(error),
+                 is_here ? ", did you mean ./" : "", is_here ? name : "");
     return error == ENOENT ? VTI_EXIT_MISSING : VTI_EXIT_CANNOT;
 }
 

@@ -112,9 +112,9 @@ static int show_json(const struct control *control)
 
 static int show(const struct control *control)
 {
-    static const struct vti_column columns[] = {{"pid", VTI_RIGHT},   {"recording", VTI_LEFT},
+    static const struct vti_column columns[] = {{"pid", VTI_RIGHT},       {"recording", VTI_LEFT},
                                                 {"processes", VTI_RIGHT}, {"events", VTI_RIGHT},
-                                                {"lost", VTI_RIGHT},  {"file", VTI_LEFT}};
+                                                {"lost", VTI_RIGHT},      {"file", VTI_LEFT}};
     struct vti_table *table;
 
     if (control->is_json)
@@ -145,8 +145,10 @@ static bool take_operand(struct control *control, const char *word)
     static const struct {
         const char *word;
         uint32_t request;
-    } actions[] = {{"status", VTI_REQUEST_STATUS}, {"on", VTI_REQUEST_ON},
-                   {"off", VTI_REQUEST_OFF},       {"flush", VTI_REQUEST_FLUSH},
+    } actions[] = {{"status", VTI_REQUEST_STATUS},
+                   {"on", VTI_REQUEST_ON},
+                   {"off", VTI_REQUEST_OFF},
+                   {"flush", VTI_REQUEST_FLUSH},
                    {"stop", VTI_REQUEST_STOP}};
     char *end;
 

@@ -159,8 +159,7 @@ static int export(const struct request *request, vt_recording *recording)
     struct vti_output *output = NULL;
     struct vti_sink sink;
     bool is_terminal = !strcmp(request->output, "-") && isatty(STDOUT_FILENO);
-    int code =
-        vti_reading_range("export", recording, request->from, request->to, &what.range);
+    int code = vti_reading_range("export", recording, request->from, request->to, &what.range);
 
     if (code)
         return code;

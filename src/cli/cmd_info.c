@@ -66,7 +66,8 @@ static void print_hosts(const struct vti_info *all)
         char offset[VTI_NUMBER_BYTES];
         char error[VTI_NUMBER_BYTES];
 
-        print_line(i ? "" : "host", "%s: %s, %u x %s", host.name, host.os, host.cpu_count, host.cpu);
+        print_line(i ? "" : "host", "%s: %s, %u x %s", host.name, host.os, host.cpu_count,
+                   host.cpu);
         if (host.offset_ns || host.error_ns)
             print_line("", "clock moved by %s, give or take %s",
                        vti_text_duration(offset, (double)host.offset_ns),
@@ -176,7 +177,7 @@ static const char *ended_text(char to[32], const struct vt_process_info *process
 static int print_processes(const struct vti_info *all)
 {
     static const struct vti_column columns[] = {
-        {"Pid", VTI_RIGHT},   {"Start", VTI_RIGHT},  {"Lasted", VTI_RIGHT}, {"Ended", VTI_LEFT},
+        {"Pid", VTI_RIGHT},     {"Start", VTI_RIGHT},  {"Lasted", VTI_RIGHT}, {"Ended", VTI_LEFT},
         {"Threads", VTI_RIGHT}, {"Events", VTI_RIGHT}, {"Name", VTI_LEFT},
     };
     struct vt_process_info process;
@@ -186,8 +187,8 @@ static int print_processes(const struct vti_info *all)
     if (!all->info.process_count)
         return 0;
     code = vti_table_create(&table, columns, 7);
-    for (uint32_t i = 0; !code && i < ROWS_MOST && vt_recording_process(all->recording, i, &process);
-         i++) {
+    for (uint32_t i = 0;
+         !code && i < ROWS_MOST && vt_recording_process(all->recording, i, &process); i++) {
         char ended[32];
 
         vti_table_printf(table, "%u", process.pid);
@@ -204,7 +205,7 @@ static int print_processes(const struct vti_info *all)
 static int print_threads(const struct vti_info *all)
 {
     static const struct vti_column columns[] = {
-        {"Tid", VTI_RIGHT},   {"Pid", VTI_RIGHT},     {"Start", VTI_RIGHT}, {"Lasted", VTI_RIGHT},
+        {"Tid", VTI_RIGHT},    {"Pid", VTI_RIGHT},   {"Start", VTI_RIGHT},   {"Lasted", VTI_RIGHT},
         {"Events", VTI_RIGHT}, {"Spans", VTI_RIGHT}, {"Deepest", VTI_RIGHT}, {"Name", VTI_LEFT},
     };
     struct vt_process_info process;

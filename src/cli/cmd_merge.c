@@ -81,8 +81,8 @@ static int take_offset(struct request *request, const char *text)
     if (at < 1 || at > request->count)
         return vti_cmd_fail("merge", "--offset %s: there are %zu FILEs", text, request->count);
     if (at == 1)
-        return vti_cmd_fail("merge", "--offset %s: times count from the first FILE, shift the others",
-                            text);
+        return vti_cmd_fail("merge",
+                            "--offset %s: times count from the first FILE, shift the others", text);
     input = &request->inputs[at - 1];
     input->has_offset = true;
     input->offset_ns = *time == '-' ? -ns : ns;

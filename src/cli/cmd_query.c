@@ -1,9 +1,9 @@
 /* cmd_query.c - venturi query: SQL over a recording. */
 #include "analyze/sql.h"
+#include "analyze/values.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "analyze/values.h"
 #include "cli/cmd.h"
 #include "cli/reading.h"
 #include "cli/rows.h"

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LONGEST_NS (INT64_C(7) * 86400 * 1000000000)
+
 enum { OPT_OUTPUT, OPT_FORCE, OPT_RING, OPT_BLOCK, OPT_BUFFER, OPT_PAUSED, OPT_QUIET };
 
 static const struct vti_option options[] = {
@@ -39,20 +41,22 @@ struct run {
     bool is_quiet;
 };
 
-static bool take_duration(const char *name, const char *text, int64_t unit_ns, uint32_t *value)
+static bool take_duration(const char *name, const char *text, uint64_t *value_ns)
 {
     int64_t ns;
 
-    if (!vti_parse_duration(text, &ns) || ns < unit_ns || ns / unit_ns > 86400 * 7) {
-        vti_cmd_fail("run", "--%s %s: not a time like 30s or 10ms", name, text);
+    if (!vti_parse_duration(text, &ns) || ns < 1000000 || ns > LONGEST_NS) {
+        vti_cmd_fail("run", "--%s %s: not a time between 1ms and 7 days, like 30s or 10ms", name, text);
         return false;
     }
-    *value = (uint32_t)(ns / unit_ns);
+    *value_ns = (uint64_t)ns;
     return true;
 }
 
 static bool take_option(struct run *run, int option, const char *value)
 {
+    uint64_t ns;
+
     switch (option) {
     case OPT_OUTPUT:
         run->drain.output = value;
@@ -61,9 +65,12 @@ static bool take_option(struct run *run, int option, const char *value)
         run->drain.force = true;
         return true;
     case OPT_RING:
-        return take_duration("ring", value, 1000000000, &run->drain.ring_seconds);
+        return take_duration("ring", value, &run->drain.ring_ns);
     case OPT_BLOCK:
-        return take_duration("block", value, 1000000, &run->drain.block_ms);
+        if (!take_duration("block", value, &ns))
+            return false;
+        run->drain.block_ms = (uint32_t)(ns / 1000000);
+        return true;
     case OPT_BUFFER:
         if (vti_parse_bytes(value, &run->drain.buffer_bytes) && run->drain.buffer_bytes)
             return true;
@@ -113,33 +120,55 @@ static int parse(struct run *run, int argc, char **argv)
     return 0;
 }
 
+/* The second line: what is missing, if anything is. */
+static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lost_events)
+{
+    if (stats->was_stopped)
+        fprintf(stderr, "venturi: the recording was stopped before the program ended\n");
+    else if (stats->still_running)
+        fprintf(stderr, "venturi: %u process%s went on after the program ended, unrecorded\n",
+                stats->still_running, stats->still_running == 1 ? "" : "es");
+    else if (stats->file.disk_lost)
+        fprintf(stderr, "venturi: the disk was full: `venturi info` says what is missing\n");
+    else if (lost_events)
+        fprintf(stderr,
+                "venturi: lost events: `venturi info` says where; --buffer or --block helps\n");
+    else if (stats->overwritten)
+        fprintf(stderr, "venturi: kept the end only, as asked: %llu events gave way\n",
+                (unsigned long long)stats->overwritten);
+}
+
+static bool is_plain_word(const char *text)
+{
+    return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_-+./,:@%=")] == 0;
+}
+
 /* Up to three lines: what there is, what is missing, what to do next. */
 static void summarise(const struct run *run, const struct vti_drain_stats *stats, int code)
 {
     char size[VTI_NUMBER_BYTES], events[VTI_NUMBER_BYTES], lost[VTI_NUMBER_BYTES];
     uint64_t lost_events = stats->file.lost_events - stats->overwritten;
+    const char *quote = is_plain_word(run->drain.output) ? "" : "'";
 
     if (code)
         fprintf(stderr, "venturi: %s\n", vti_error_message(code));
-    if (run->is_quiet && !lost_events && stats->file.events)
+    if (run->is_quiet && !lost_events)
         return;
     if (!stats->file.events) {
         fprintf(stderr,
-                "venturi: %s  nothing recorded: the program hit no trace point of libventuri\n"
-                "venturi: next  add VT_SPAN to it and link with `pkg-config --libs venturi`\n",
+                "venturi: %s  nothing recorded: no trace point of libventuri was hit\n"
+                "venturi: next  add VT_SPAN to the program and link it with `pkg-config --libs venturi`\n",
                 run->drain.output);
         return;
     }
-    fprintf(stderr, "venturi: %s  %s, %s events, %s lost, own cost %.1f %%\n", run->drain.output,
+    fprintf(stderr, "venturi: %s  %s, %s events, %s lost, own cost %s%.1f %%\n", run->drain.output,
             vti_text_bytes(size, stats->file.bytes), vti_text_count(events, stats->file.events),
-            vti_text_count(lost, lost_events), 100 * stats->cost_share);
-    if (stats->still_running)
-        fprintf(stderr, "venturi: %u processes went on after the program ended; their end is not recorded\n",
-                stats->still_running);
-    else if (lost_events)
-        fprintf(stderr, "venturi: lost events: `venturi info` says where; --buffer or --block helps\n");
+            vti_text_count(lost, lost_events), stats->cost_share < 0.0005 ? "below " : "",
+            stats->cost_share < 0.0005 ? 0.1 : 100 * stats->cost_share);
+    say_what_is_missing(stats, lost_events);
     if (!run->is_quiet)
-        fprintf(stderr, "venturi: next  venturi report %s\n", run->drain.output);
+        fprintf(stderr, "venturi: next  venturi report %s%s%s\n", quote, run->drain.output, quote);
 }
 
 static int run_command(int argc, char **argv)

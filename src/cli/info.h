@@ -10,7 +10,7 @@ struct vti_info {
     struct vti_losses losses;
     struct vti_info_process {
         uint64_t threads, events;
-    } *processes;         /* owned; in the recording's order */
+    } * processes;        /* owned; in the recording's order */
     unsigned long merged; /* number of recordings it was made of, 0 or 1: none */
 };
 

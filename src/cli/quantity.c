@@ -45,7 +45,7 @@ bool vti_parse_duration(const char *text, int64_t *ns)
     static const struct {
         const char *name;
         double ns;
-    } units[] = {{"", 1e9},   {"ns", 1}, {"us", 1e3}, {"ms", 1e6},
+    } units[] = {{"", 1e9},  {"ns", 1},   {"us", 1e3},   {"ms", 1e6},
                  {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
     double value;
     const char *unit = leading_number(text, &value);

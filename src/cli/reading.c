@@ -45,7 +45,8 @@ void vti_reading_warn(const char *command, const vt_recording *recording)
                      (unsigned long long)damage.end_offset, damage.what);
     else
         vti_cmd_warn(command,
-                     "%s: %u ranges are damaged, the first is bytes %llu to %llu: %s; this is about the rest",
+                     "%s: %u ranges are damaged, the first is bytes %llu to %llu: %s; this is "
+                     "about the rest",
                      info.path, info.damage_count, (unsigned long long)damage.begin_offset,
                      (unsigned long long)damage.end_offset, damage.what);
 }

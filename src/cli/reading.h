@@ -11,12 +11,13 @@ int vti_reading_open(const char *command, const char *path, vt_recording **recor
 void vti_reading_warn(const char *command, const vt_recording *recording);
 
 /*
- * A moment of a recording that lasts from begin_ns to end_ns: "1.5s" and "300ms" count from its start,
- * "-2s" from its end, "10%" and "-10%" are shares of its length.
+ * A moment of a recording that lasts from begin_ns to end_ns: "1.5s" and "300ms" count from its
+ * start, "-2s" from its end, "10%" and "-10%" are shares of its length.
  */
 bool vti_parse_moment(const char *text, int64_t begin_ns, int64_t end_ns, int64_t *ns);
 
-/* Both ends of a range, NULL for the recording's own: 0, or an exit code after one line on stderr. */
+/* Both ends of a range, NULL for the recording's own: 0, or an exit code after one line on
+ * stderr. */
 int vti_reading_range(const char *command, const vt_recording *recording, const char *from,
                       const char *to, struct vt_filter *range);
 

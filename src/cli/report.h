@@ -15,6 +15,9 @@ struct vti_report {
     bool is_raw;  /* our own cost is left in */
 };
 
+/* Headline, tables and the line of trust on standard output. 0 or a negative code. */
+int vti_report_print(const struct vti_report *report);
+
 /* Everything as one JSON object on standard output. 0 or a negative code. */
 int vti_report_json(const struct vti_report *report);
 

@@ -1,6 +1,6 @@
 /*
- * rows.h - a table of any number of rows: the first 1,000 decide how wide the columns are, the rest is
- * printed as it comes.
+ * rows.h - a table of any number of rows: the first 1,000 decide how wide the columns are, the rest
+ * is printed as it comes.
  */
 #ifndef VENTURI_CLI_ROWS_H
 #define VENTURI_CLI_ROWS_H

@@ -1,14 +1,14 @@
 /*
- * stop.h - Ctrl-C while a command writes or searches: it ends soon, and what it had begun to write goes
- * away with it.
+ * stop.h - Ctrl-C while a command writes or searches: it ends soon, and what it had begun to write
+ * goes away with it.
  */
 #ifndef VENTURI_CLI_STOP_H
 #define VENTURI_CLI_STOP_H
 
 #include <stdbool.h>
 
-/* From here on SIGINT, SIGTERM and SIGHUP are noted; `notice` is called from the handler, or NULL. A
- * second signal ends the tool at once. */
+/* From here on SIGINT, SIGTERM and SIGHUP are noted; `notice` is called from the handler, or
+ * NULL. A second signal ends the tool at once. */
 void vti_stop_watch(void (*notice)(void));
 bool vti_stop_asked(void);
 

@@ -31,7 +31,8 @@ int vti_attach_fail(int code, const char *what, int error_number)
     return code;
 }
 
-int vti_session_ask(const char *session, uint32_t type, int limit_ms, struct vti_answer *answer, int *fd)
+int vti_session_ask(const char *session, uint32_t type, int limit_ms, struct vti_answer *answer,
+                    int *fd)
 {
     struct vti_request request = {VTI_PROTOCOL_MAGIC, type, VTI_ARENA_VERSION, 0};
     const char *why = "";
@@ -93,5 +94,6 @@ void vti_session_name(char *to, size_t room, const char *output)
 
     for (; *output; output++)
         hash = (hash ^ (uint8_t)*output) * 0x100000001b3u;
-    snprintf(to, room, VTI_SESSION_PREFIX "%u-%016llx", (unsigned)geteuid(), (unsigned long long)hash);
+    snprintf(to, room, VTI_SESSION_PREFIX "%u-%016llx", (unsigned)geteuid(),
+             (unsigned long long)hash);
 }

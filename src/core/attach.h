@@ -9,7 +9,8 @@
 struct vti_arena_control *vti_attach(const struct vti_settings *settings);
 
 /* vti_ask() of share/protocol.h; a failure can be read by vti_attach_error(). */
-int vti_session_ask(const char *session, uint32_t type, int limit_ms, struct vti_answer *answer, int *fd);
+int vti_session_ask(const char *session, uint32_t type, int limit_ms, struct vti_answer *answer,
+                    int *fd);
 
 /* Starts venturi-drain for these settings and waits until it listens. 0 or a negative code. */
 int vti_helper_start(const struct vti_settings *settings);

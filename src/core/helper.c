@@ -115,7 +115,8 @@ static void plan_arguments(struct launch *plan, const struct vti_settings *setti
     if (settings->force)
         plan->arguments[n++] = "--force";
     if (settings->buffer_bytes) {
-        snprintf(plan->buffer, sizeof plan->buffer, "%llu", (unsigned long long)settings->buffer_bytes);
+        snprintf(plan->buffer, sizeof plan->buffer, "%llu",
+                 (unsigned long long)settings->buffer_bytes);
         plan->arguments[n++] = "--buffer";
         plan->arguments[n++] = plan->buffer;
     }
@@ -165,7 +166,8 @@ int vti_helper_start(const struct vti_settings *settings)
     plan_arguments(&launch, settings);
     launch.status_fd = pipe_fds[1];
     launch.error = 0;
-    child = clone(run_parent_of_helper, launch.stack[0] + STACK_BYTES, CLONE_VM | CLONE_VFORK, &launch);
+    child = clone(run_parent_of_helper, launch.stack[0] + STACK_BYTES, CLONE_VM | CLONE_VFORK,
+                  &launch);
     close(pipe_fds[1]);
     if (child > 0)
         while (waitpid(child, NULL, __WALL | __WCLONE) < 0 && errno == EINTR)

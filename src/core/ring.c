@@ -14,26 +14,34 @@
 
 #define WAIT_STEP_NS 100000
 
+/* A link to somewhere to go on: a free block, else the slot's own records; 0 if there is neither. */
 static uint32_t take_block(struct vti_thread *self)
 {
-    return self->has_shared_slot ? vti_blocks_pop(self->arena) : UINT32_MAX;
+    uint32_t at = self->has_shared_slot ? vti_blocks_pop(self->arena) : UINT32_MAX;
+
+    if (at != UINT32_MAX)
+        return at + 1;
+    if (!__atomic_load_n(&self->slot->is_own_free, __ATOMIC_ACQUIRE))
+        return 0;
+    self->slot->is_own_free = 0;
+    return VTI_NEXT_OWN;
 }
 
 /* The session's owner prefers waiting to losing: up to the limit, and not for a drainer that is gone. */
 static uint32_t wait_for_block(struct vti_thread *self)
 {
     const struct timespec step = {0, WAIT_STEP_NS};
-    uint32_t at = take_block(self);
+    uint32_t next = take_block(self);
     uint64_t end;
 
-    if (at != UINT32_MAX || self->arena->policy != VTI_POLICY_BLOCK || !self->has_shared_slot)
-        return at;
+    if (next || self->arena->policy != VTI_POLICY_BLOCK || !self->has_shared_slot)
+        return next;
     end = vti_clock_monotonic() + self->arena->block_limit_ms * (uint64_t)1000000;
-    while (at == UINT32_MAX && vti_clock_monotonic() < end && vti_drainer_is_alive(self->arena)) {
+    while (!next && vti_clock_monotonic() < end && vti_drainer_is_alive(self->arena)) {
         nanosleep(&step, NULL);
-        at = take_block(self);
+        next = take_block(self);
     }
-    return at;
+    return next;
 }
 
 static struct vti_record *filled_end(const struct vti_thread *self)
@@ -48,17 +56,22 @@ static void leave_block(struct vti_thread *self)
     if (self->block)
         self->block->used = (uint32_t)(filled_end(self) - self->block->records);
     else
-        self->slot->used = (uint32_t)(filled_end(self) - self->slot->first);
+        self->slot->used = (uint32_t)(filled_end(self) - self->slot->own);
 }
 
 /* The cursor moves first, the link follows once the new block says something sensible. */
-static uint32_t *enter_block(struct vti_thread *self, uint32_t at)
+static uint32_t *enter(struct vti_thread *self, uint32_t next)
 {
     uint32_t *link = self->block ? &self->block->next : &self->slot->next;
 
-    self->block = vti_arena_block(self->arena, at);
-    self->limit = self->block->records + VTI_BLOCK_RECORDS;
-    self->cursor = self->block->records;
+    self->block = next == VTI_NEXT_OWN ? NULL : vti_arena_block(self->arena, next - 1);
+    if (self->block) {
+        self->limit = self->block->records + VTI_BLOCK_RECORDS;
+        self->cursor = self->block->records;
+    } else {
+        self->limit = self->slot->own + VTI_OWN_RECORDS;
+        self->cursor = self->slot->own;
+    }
     return link;
 }
 
@@ -125,32 +138,32 @@ void vti_ring_settle(struct vti_thread *self)
 static void write_loss(struct vti_thread *self, const struct vti_tally *tally)
 {
     uint32_t depth = vti_thread_depth(self);
-    struct vti_loss_note note = {tally->events - (depth - tally->min_depth), tally->first, tally->last,
-                                 self->slot->loss_sequence, tally->min_depth};
+    struct vti_loss_note note = {tally->events - (depth - tally->min_depth), tally->first,
+                                 tally->last, self->slot->loss_sequence, tally->min_depth};
 
     vti_ring_put(self, tally->last, 0, VTI_RECORD_LOSS, 0, 0, &note, sizeof note);
     for (uint32_t i = tally->min_depth; i < depth; i++)
-        vti_ring_put(self, tally->last, self->stack[1 + i].site, VTI_RECORD_BEGIN, VTI_RECORD_IN_GAP,
-                     0, NULL, 0);
+        vti_ring_put(self, tally->last, self->stack[1 + i].site, VTI_RECORD_BEGIN,
+                     VTI_RECORD_IN_GAP, 0, NULL, 0);
 }
 
 static void try_to_recover(struct vti_thread *self)
 {
     const struct vti_tally *tally = &self->slot->tallies[self->slot->tally_at & 1];
-    uint32_t at = UINT32_MAX;
+    uint32_t next = 0;
     uint32_t *link;
 
-    /* A stack that does not fit in one block cannot be described: wait until it is shallower. */
-    if (vti_thread_depth(self) <= tally->min_depth + VTI_BLOCK_RECORDS / 2)
-        at = take_block(self);
-    if (at == UINT32_MAX) {
+    /* A stack that does not fit cannot be described: wait until it is shallower. */
+    if (vti_thread_depth(self) <= tally->min_depth + VTI_OWN_RECORDS / 2)
+        next = wait_for_block(self);
+    if (!next) {
         vti_runtime_check_drainer(self->arena);
         return;
     }
-    link = enter_block(self, at);
+    link = enter(self, next);
     self->is_losing = false;
     write_loss(self, tally);
-    __atomic_store_n(link, at + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(link, next, __ATOMIC_RELEASE);
     __atomic_store_n(&self->slot->is_losing, 0, __ATOMIC_RELEASE);
 }
 
@@ -158,15 +171,15 @@ void vti_ring_start(struct vti_thread *self)
 {
     self->block = NULL;
     self->is_losing = false;
-    self->limit = self->slot->first + VTI_FIRST_RECORDS;
-    self->cursor = self->slot->first;
+    self->limit = self->slot->own + VTI_OWN_RECORDS;
+    self->cursor = self->slot->own;
     if (!self->has_shared_slot)
         start_losing(self);
 }
 
 void vti_ring_room(struct vti_thread *self, unsigned count)
 {
-    uint32_t at;
+    uint32_t next;
 
     if (self->cursor + count <= self->limit)
         return;
@@ -176,15 +189,15 @@ void vti_ring_room(struct vti_thread *self, unsigned count)
         return;
     }
     leave_block(self);
-    at = wait_for_block(self);
-    if (at == UINT32_MAX)
-        start_losing(self);
+    next = wait_for_block(self);
+    if (next)
+        __atomic_store_n(enter(self, next), next, __ATOMIC_RELEASE);
     else
-        __atomic_store_n(enter_block(self, at), at + 1, __ATOMIC_RELEASE);
+        start_losing(self);
 }
 
-void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind, uint32_t flags,
-                  uint32_t type, const void *payload, size_t payload_bytes)
+void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind,
+                  uint32_t flags, uint32_t type, const void *payload, size_t payload_bytes)
 {
     unsigned payloads = vti_payload_count(payload_bytes);
     struct vti_record *record;

@@ -11,8 +11,8 @@ void vti_ring_start(struct vti_thread *self);
 void vti_ring_room(struct vti_thread *self, unsigned count);
 
 /* Writes one record and its payload, published with `ticks`. Slow path only. */
-void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind, uint32_t flags,
-                  uint32_t type, const void *payload, size_t payload_bytes);
+void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind,
+                  uint32_t flags, uint32_t type, const void *payload, size_t payload_bytes);
 
 /* Adds what lies in the scratch area to the tally. */
 void vti_ring_settle(struct vti_thread *self);

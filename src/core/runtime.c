@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -95,6 +96,17 @@ void vti_runtime_arm(void)
     set_control_word(&armed_word);
 }
 
+/* VENTURI_OUTPUT was set by a person, who would wait in vain: the one line that this library prints. */
+static void say_why_not(void)
+{
+    char line[512];
+    int len = snprintf(line, sizeof line, "venturi: %.200s: not recording: %s\n", vti_settings.output,
+                       vti_attach_error());
+
+    if (vti_settings.is_from_environment && !last_arena && len > 0 && len < (int)sizeof line)
+        (void)!write(STDERR_FILENO, line, (size_t)len);
+}
+
 /* Gives back the memory of an earlier session of this process. The mapping stays: a thread may still
  * be about to end a span there. A parent's arena is not ours to empty. */
 static void release(const struct vti_arena_control *arena)
@@ -110,8 +122,10 @@ static struct vti_arena_control *attach(void)
 
     set_control_word(&armed_word); /* in a forked child it still is the parent's */
     arena = vti_attach(&vti_settings);
-    if (!arena)
+    if (!arena) {
+        say_why_not();
         return NULL;
+    }
     vti_sites_carry_over(arena, last_arena);
     release(last_arena);
     last_arena = arena;
@@ -209,9 +223,12 @@ static void read_environment(void)
     const char *policy = secure_getenv("VENTURI_POLICY");
     const char *output = secure_getenv("VENTURI_OUTPUT");
 
-    copy_setting(vti_settings.session, sizeof vti_settings.session, secure_getenv("VENTURI_SESSION"));
-    if (output && output[0])
+    copy_setting(vti_settings.session, sizeof vti_settings.session,
+                 secure_getenv("VENTURI_SESSION"));
+    if (output && output[0] && !vti_settings.session[0]) {
         vti_settings_output(output);
+        vti_settings.is_from_environment = true;
+    }
     vti_settings.force = number_from(secure_getenv("VENTURI_FORCE"), 0) != 0;
     vti_settings.buffer_bytes = number_from(secure_getenv("VENTURI_BUFFER"), 0);
     vti_settings.ring_seconds = (uint32_t)number_from(secure_getenv("VENTURI_RING"), 0);

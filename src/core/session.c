@@ -15,6 +15,8 @@
 
 #define CLOSE_LIMIT_MS 60000
 
+static bool is_ours; /* started here, and so ours to stop */
+
 static void default_output(char *to, size_t room)
 {
     time_t now = time(NULL);
@@ -63,6 +65,7 @@ int vt_session_start(const struct vt_session_options *options)
     vti_slow_enter(&slow);
     arena = vti_runtime_arena();
     vti_slow_leave(&slow);
+    is_ours = arena != NULL;
     return arena ? 0 : VTI_E_SESSION;
 }
 
@@ -82,8 +85,12 @@ static int ask(uint32_t type)
 
 int vt_session_stop(void)
 {
-    int code = ask(VTI_REQUEST_STOP);
+    int code;
 
+    if (!is_ours)
+        return vti_attach_fail(VTI_E_SESSION, "no recording that was started here", 0);
+    is_ours = false;
+    code = ask(VTI_REQUEST_STOP);
     vti_runtime_switch_off();
     return code;
 }

@@ -80,7 +80,8 @@ void vt_scope_open(struct vt_scope *scope, struct vt_site *site, const void *fra
     if (vti_unlikely(!is_ready(self, id)))
         goto slow;
     top = self->top;
-    for (const struct vti_open_span *at = top - 1; vti_unlikely(at->frame <= (uintptr_t)frame); at--)
+    for (const struct vti_open_span *at = top - 1; vti_unlikely(at->frame <= (uintptr_t)frame);
+         at--)
         if (at->frame < (uintptr_t)frame || at->token == scope)
             goto slow;
     record = vti_cursor_take(&self->cursor, 1);
@@ -196,8 +197,8 @@ SLOW static void end_slowly(uint64_t ticks)
     struct vti_thread *self = vti_slow_enter_open(&slow);
 
     if (self && !self->top[-1].token) {
-        vti_ring_put(self, ticks ? ticks : vti_clock_read(self->clock), 0, VTI_RECORD_END, 0, 0, NULL,
-                     0);
+        vti_ring_put(self, ticks ? ticks : vti_clock_read(self->clock), 0, VTI_RECORD_END, 0, 0,
+                     NULL, 0);
         self->top--;
     }
     vti_slow_leave(&slow);

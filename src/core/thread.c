@@ -127,7 +127,8 @@ static void start_period(struct vti_thread *self, uint32_t period)
 {
     self->period = period;
     while (!self->top[-1].token) {
-        vti_ring_put(self, vti_clock_read(self->clock), 0, VTI_RECORD_END, VTI_RECORD_IN_GAP, 0, NULL, 0);
+        vti_ring_put(self, vti_clock_read(self->clock), 0, VTI_RECORD_END, VTI_RECORD_IN_GAP, 0,
+                     NULL, 0);
         self->top--;
     }
 }

@@ -33,13 +33,14 @@ struct vti_thread {
 
     /* from here on only in the slow path */
     struct vti_arena_control *arena;
-    struct vti_slot *slot; /* NULL: not registered */
-    struct vti_block *block; /* the last one that was linked; NULL: still in the slot */
-    bool is_losing;          /* no block was free: the cursor is in the slot's scratch area */
+    struct vti_slot *slot;       /* NULL: not registered */
+    struct vti_block *block;     /* the last one that was linked; NULL: still in the slot */
+    bool is_losing;              /* no block was free: the cursor is in the slot's scratch area */
     struct vti_open_span *stack; /* [0] is a sentinel that matches nothing */
     uintptr_t stack_high;        /* above every frame of this thread's own stack */
     uint64_t async_next;
-    bool has_shared_slot; /* false: no slot was free, `slot` is private and everything is only counted */
+    bool
+        has_shared_slot; /* false: no slot was free, `slot` is private and everything is only counted */
     struct vti_thread *next_free;
     struct vti_open_span first_stack[VTI_FIRST_STACK];
 };

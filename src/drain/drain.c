@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "drain/clock.h"
-#include "drain/target.h"
 #include "drain/recorder.h"
 #include "drain/socket.h"
+#include "drain/target.h"
 #include "share/arena.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ struct client {
 
 struct vti_drain {
     struct vti_drain_options options;
-    struct vti_recorder *recorder;  /* owned */
+    struct vti_recorder *recorder; /* owned */
     struct vti_target *processes;  /* owned, newest first */
     int listener;
     struct client clients[CLIENTS_MAX];
@@ -44,13 +44,13 @@ struct vti_drain {
     char path[256];
     uint32_t control_word; /* what attached programs get; the period counts up */
     uint32_t period;
-    uint64_t spans;        /* of processes that ended */
+    uint64_t spans; /* of processes that ended */
     double cost_ticks;
     double thread_ticks;
     uint64_t checked_ns;
     bool was_used;
     bool is_closed;
-    bool is_busy;          /* the last round found records */
+    bool is_busy; /* the last round found records */
     int error;
     struct vti_drain_stats stats;
 };
@@ -102,10 +102,7 @@ void vti_drain_free(struct vti_drain *drain)
         drain->processes = process->next;
         vti_target_free(process);
     }
-    for (unsigned i = 0; i < drain->client_count; i++)
-        close(drain->clients[i].fd);
-    if (drain->listener >= 0)
-        close(drain->listener);
+    vti_drain_leave(drain);
     vti_recorder_free(drain->recorder);
     free(drain);
 }
@@ -186,7 +183,7 @@ static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t aren
         answer.error = VTI_E_SESSION;
     else
         answer.error = vti_target_create(&process, drain->recorder, pid, &drain->options,
-                                          drain->control_word);
+                                         drain->control_word);
     if (process) {
         relate(drain, process);
         process->next = drain->processes;
@@ -238,6 +235,15 @@ static void close_recording(struct vti_drain *drain)
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
 }
 
+static void stop_recording(struct vti_drain *drain)
+{
+    if (drain->is_closed)
+        return;
+    close_recording(drain);
+    drain->stats.was_stopped = true;
+    drain->stats.still_running = 0;
+}
+
 static bool knows(const struct vti_drain *drain, pid_t pid)
 {
     for (const struct vti_target *p = drain->processes; p; p = p->next)
@@ -258,12 +264,14 @@ static void serve(struct vti_drain *drain, const struct client *client)
         attach(drain, client->fd, client->pid, request.arena_version);
         return;
     }
-    if (request.type == VTI_REQUEST_ON || request.type == VTI_REQUEST_OFF)
+    if (drain->is_closed)
+        answer.error = VTI_E_SESSION;
+    else if (request.type == VTI_REQUEST_ON || request.type == VTI_REQUEST_OFF)
         switch_to(drain, request.type == VTI_REQUEST_ON);
     else if (request.type == VTI_REQUEST_FLUSH)
         read_all(drain, true);
     else if (request.type == VTI_REQUEST_STOP)
-        close_recording(drain);
+        stop_recording(drain);
     else if (request.type != VTI_REQUEST_STATUS)
         answer.error = VTI_E_USAGE;
     stats = drain->stats;
@@ -363,6 +371,16 @@ void vti_drain_step(struct vti_drain *drain, int wake_fd)
     sweep(drain);
     accept_clients(drain, vti_clock_now_ns());
     serve_clients(drain, vti_clock_now_ns());
+}
+
+void vti_drain_leave(struct vti_drain *drain)
+{
+    if (drain->listener >= 0)
+        close(drain->listener);
+    drain->listener = -1;
+    for (unsigned i = 0; i < drain->client_count; i++)
+        close(drain->clients[i].fd);
+    drain->client_count = 0;
 }
 
 void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status)

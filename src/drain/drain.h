@@ -16,13 +16,13 @@
 struct vti_drain_options {
     const char *output;
     bool force;
-    const char *session;    /* name of the socket; NULL: one nobody can guess */
-    uint64_t buffer_bytes;  /* for each process; 0: 64 MiB */
-    uint32_t ring_seconds;  /* keep only the last so many seconds; 0: all */
-    uint64_t ring_bytes;    /* … and at most so many bytes of them; 0: 256 MiB */
-    uint32_t block_ms;      /* full buffers: wait up to so long before dropping; 0: drop */
-    bool starts_off;        /* recording waits for VTI_REQUEST_ON */
-    char *const *command;   /* what is recorded, NULL-terminated, or NULL */
+    const char *session;   /* name of the socket; NULL: one nobody can guess */
+    uint64_t buffer_bytes; /* for each process; 0: 64 MiB */
+    uint64_t ring_ns;      /* keep only the last so many nanoseconds; 0: all */
+    uint64_t ring_bytes;   /* … and at most so many bytes of them; 0: 256 MiB */
+    uint32_t block_ms;     /* full buffers: wait up to so long before dropping; 0: drop */
+    bool starts_off;       /* recording waits for VTI_REQUEST_ON */
+    char *const *command;  /* what is recorded, NULL-terminated, or NULL */
 };
 
 struct vti_drain_stats {
@@ -31,6 +31,7 @@ struct vti_drain_stats {
     uint32_t processes;
     uint32_t tracks;
     uint32_t still_running; /* processes that were alive when the recording was closed */
+    bool was_stopped;       /* closed by VTI_REQUEST_STOP, while the program went on */
     double cost_share;      /* our cost in the recorded threads, as a share of their time */
     uint64_t overwritten;   /* events that gave way in a flight recorder */
 };
@@ -51,6 +52,9 @@ void vti_drain_step(struct vti_drain *drain, int wake_fd);
 uint32_t vti_drain_alive(const struct vti_drain *drain);
 bool vti_drain_was_used(const struct vti_drain *drain);
 bool vti_drain_is_closed(const struct vti_drain *drain); /* by VTI_REQUEST_STOP */
+
+/* Nobody can attach any more; the name is free for another drainer. */
+void vti_drain_leave(struct vti_drain *drain);
 
 /* How a process ended, if the caller is its parent and knows (waitpid's status). */
 void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status);

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define STATUS_FD 3
-#define LINGER_NS 100000000u   /* a child of the last process may be about to attach */
 #define UNUSED_NS 10000000000u /* nobody came at all */
 
 static volatile sig_atomic_t is_asked_to_stop;
@@ -48,11 +47,13 @@ static void close_inherited(void)
 
 static int parse(int argc, char **argv, struct vti_drain_options *options)
 {
-    static const struct option table[] = {
-        {"session", required_argument, NULL, 's'}, {"output", required_argument, NULL, 'o'},
-        {"force", no_argument, NULL, 'f'},         {"buffer", required_argument, NULL, 'b'},
-        {"ring", required_argument, NULL, 'r'},    {"block", required_argument, NULL, 'k'},
-        {NULL, 0, NULL, 0}};
+    static const struct option table[] = {{"session", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"force", no_argument, NULL, 'f'},
+                                          {"buffer", required_argument, NULL, 'b'},
+                                          {"ring", required_argument, NULL, 'r'},
+                                          {"block", required_argument, NULL, 'k'},
+                                          {NULL, 0, NULL, 0}};
     int letter;
 
     while ((letter = getopt_long(argc, argv, "", table, NULL)) != -1) {
@@ -70,7 +71,7 @@ static int parse(int argc, char **argv, struct vti_drain_options *options)
             options->buffer_bytes = strtoull(optarg, NULL, 10);
             break;
         case 'r':
-            options->ring_seconds = (uint32_t)strtoul(optarg, NULL, 10);
+            options->ring_ns = strtoull(optarg, NULL, 10) * 1000000000u;
             break;
         case 'k':
             options->block_ms = (uint32_t)strtoul(optarg, NULL, 10);
@@ -82,7 +83,8 @@ static int parse(int argc, char **argv, struct vti_drain_options *options)
     return options->session && options->output ? 0 : VTI_E_USAGE;
 }
 
-/* Until all processes of the session have ended, and nobody new came for a moment. */
+/* Until all processes of the session have ended. At once then: the next run of the program must not
+ * fall into this recording. */
 static void run(struct vti_drain *drain)
 {
     uint64_t last_alive = vti_clock_now_ns();
@@ -94,7 +96,7 @@ static void run(struct vti_drain *drain)
         now = vti_clock_now_ns();
         if (vti_drain_alive(drain))
             last_alive = now;
-        else if (now - last_alive > (vti_drain_was_used(drain) ? LINGER_NS : UNUSED_NS))
+        else if (vti_drain_was_used(drain) || now - last_alive > UNUSED_NS)
             break;
     }
 }
@@ -117,12 +119,14 @@ int main(int argc, char **argv)
     code = vti_drain_create(&drain, &options);
     if (code) {
         /* Another process of the program was quicker: that is as good as ready. */
-        say(code == VTI_E_EXISTS && strstr(vti_error_message(code), "socket") ? "ready"
-                                                                              : vti_error_message(code));
+        say(code == VTI_E_EXISTS && strstr(vti_error_message(code), "socket")
+                ? "ready"
+                : vti_error_message(code));
         return code == VTI_E_EXISTS ? 0 : 2;
     }
     say("ready");
     run(drain);
+    vti_drain_leave(drain);
     code = vti_drain_close(drain, &stats);
     if (code)
         fprintf(stderr, "venturi: %s\n", vti_error_message(code));

@@ -58,10 +58,12 @@ static void keep_error(struct vti_recorder *recorder, int code)
         recorder->error = code;
 }
 
-static void write_fact(struct vti_recorder *recorder, enum vti_kind kind, uint64_t first, uint64_t last)
+static void write_fact(struct vti_recorder *recorder, enum vti_kind kind, uint64_t first,
+                       uint64_t last)
 {
     if (recorder->writer)
-        keep_error(recorder, vti_writer_facts(recorder->writer, kind, &recorder->scratch, 1, first, last));
+        keep_error(recorder,
+                   vti_writer_facts(recorder->writer, kind, &recorder->scratch, 1, first, last));
     vti_buf_clear(&recorder->scratch);
 }
 
@@ -159,7 +161,9 @@ static void write_opening(struct vti_recorder *recorder, const struct vti_drain_
     write_command(recorder, options->command);
     write_meta(recorder, "directory", vti_bytes_of(getcwd(folder, sizeof folder) ? folder : ""));
     write_meta(recorder, "policy",
-               vti_bytes_of(options->ring_seconds ? "ring" : options->block_ms ? "block" : "drop"));
+               vti_bytes_of(options->ring_ns ? "ring"
+                            : options->block_ms   ? "block"
+                                                  : "drop"));
     write_host(recorder);
     /* Two anchors give the rate of the clock, however soon the recording is cut off. */
     write_anchor(recorder);
@@ -183,7 +187,7 @@ int vti_recorder_create(struct vti_recorder **result, const struct vti_drain_opt
     }
     recorder->kept_end = &recorder->kept_first;
     recorder->clock = vti_clock_choose();
-    recorder->ring_ns = options->ring_seconds * (uint64_t)1000000000;
+    recorder->ring_ns = options->ring_ns;
     recorder->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
     write_opening(recorder, options);
     keep_error(recorder, vti_writer_flush(recorder->writer));
@@ -328,7 +332,8 @@ double vti_recorder_ticks_per_ns(const struct vti_recorder *recorder)
 {
     uint64_t ns = recorder->last_anchor.monotonic_ns - recorder->first_anchor.monotonic_ns;
 
-    return ns ? (double)(recorder->last_anchor.ticks - recorder->first_anchor.ticks) / (double)ns : 1;
+    return ns ? (double)(recorder->last_anchor.ticks - recorder->first_anchor.ticks) / (double)ns
+              : 1;
 }
 
 /* At twice the age of the recording each time, then once a second. */

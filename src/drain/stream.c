@@ -61,12 +61,14 @@ static void add_error(struct vti_event *event, const uint8_t *data, size_t len)
     if (type_len > len - 4)
         type_len = (uint32_t)(len - 4);
     event->error_type = (struct vti_bytes){(const char *)data + 4, type_len};
-    event->error_message = (struct vti_bytes){(const char *)data + 4 + type_len, len - 4 - type_len};
+    event->error_message = (struct vti_bytes){(const char *)data + 4 + type_len,
+                                              len - 4 - type_len};
 }
 
 /* Everything but plain begins and ends. */
 static void add_other(struct vti_stream *stream, struct vti_target *process,
-                      const struct vti_record *record, uint64_t ticks, const uint8_t *data, size_t len)
+                      const struct vti_record *record, uint64_t ticks, const uint8_t *data,
+                      size_t len)
 {
     static const uint8_t kinds[VTI_RECORD_KINDS] = {
         [VTI_RECORD_BEGIN] = VTI_EVENT_BEGIN,
@@ -107,7 +109,8 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
 }
 
 /* Out of line: its buffer would burden the plain begins and ends. */
-__attribute__((noinline)) static void add_unusual(struct vti_stream *stream, struct vti_target *process,
+__attribute__((noinline)) static void add_unusual(struct vti_stream *stream,
+                                                  struct vti_target *process,
                                                   const struct vti_record *record, uint64_t ticks)
 {
     uint8_t data[VTI_PAYLOADS_MAX * VTI_PAYLOAD_DATA];
@@ -148,7 +151,8 @@ static uint64_t begin_ticks(const struct vti_record *record, uint64_t ticks, boo
 {
     uint64_t next = has_next ? __atomic_load_n(&record[1].ticks, __ATOMIC_ACQUIRE) : 0;
 
-    if (next && !(next & VTI_PAYLOAD_BIT) && next < ticks && VTI_TAG_KIND(record->tag) == VTI_RECORD_BEGIN)
+    if (next && !(next & VTI_PAYLOAD_BIT) && next < ticks &&
+        VTI_TAG_KIND(record->tag) == VTI_RECORD_BEGIN)
         return next;
     return ticks;
 }
@@ -230,7 +234,7 @@ static bool find_stretch(const struct vti_stream *stream, const struct vti_targe
     struct vti_block *block;
 
     if (!stream->block) {
-        *stretch = (struct stretch){slot->first, &slot->next, &slot->used, VTI_FIRST_RECORDS};
+        *stretch = (struct stretch){slot->own, &slot->next, &slot->used, VTI_OWN_RECORDS};
         return true;
     }
     if (stream->block > process->block_count)
@@ -240,15 +244,17 @@ static bool find_stretch(const struct vti_stream *stream, const struct vti_targe
     return true;
 }
 
-/* The slot's own stretch is not used again while its thread lives. */
-static void give_back(struct vti_stream *stream, struct vti_target *process,
+static void give_back(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
                       const struct stretch *stretch, uint32_t used)
 {
-    if (stream->block && !stream->is_retired) {
+    if (!stream->is_retired) {
         memset(stretch->records, 0, used * sizeof *stretch->records);
         *stretch->next = 0;
         *stretch->used = 0;
-        vti_blocks_push(process->arena, stream->block - 1);
+        if (stream->block)
+            vti_blocks_push(process->arena, stream->block - 1);
+        else
+            __atomic_store_n(&vti_arena_slot(process->arena, slot_at)->is_own_free, 1, __ATOMIC_RELEASE);
     }
     stream->is_retired = false;
 }
@@ -273,8 +279,8 @@ uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, 
         count += stream->position - before;
         if (!is_done || !next)
             break;
-        give_back(stream, process, &stretch, end);
-        stream->block = next;
+        give_back(stream, process, slot_at, &stretch, end);
+        stream->block = next == VTI_NEXT_OWN ? 0 : next;
         stream->position = 0;
     }
     if (!vti_encoder_pending(stream->encoder))
@@ -284,7 +290,8 @@ uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, 
     return count;
 }
 
-void vti_stream_cut(struct vti_stream *stream, struct vti_target *process, uint64_t now_ns, bool now)
+void vti_stream_cut(struct vti_stream *stream, struct vti_target *process, uint64_t now_ns,
+                    bool now)
 {
     if (!vti_encoder_pending(stream->encoder))
         return;
@@ -316,16 +323,13 @@ static void state_open_loss(struct vti_stream *stream, struct vti_target *proces
         vti_recorder_loss(process->recorder, &loss);
 }
 
-/* Its second page is left alone if the thread never came that far: clearing it would first make it. */
+/* Its own records are zero already. The scratch area is left alone if it was never used: clearing it
+ * would first make its page. */
 static void clear_slot(struct vti_slot *slot)
 {
-    size_t bytes = offsetof(struct vti_slot, first) + VTI_FIRST_RECORDS * sizeof *slot->first;
-
     if (slot->loss_sequence)
-        bytes = sizeof *slot;
-    else if (slot->state == VTI_SLOT_DEAD && !slot->next && slot->used < VTI_FIRST_RECORDS)
-        bytes = offsetof(struct vti_slot, first) + slot->used * sizeof *slot->first;
-    memset(slot, 0, bytes);
+        memset(slot->scratch, 0, sizeof slot->scratch);
+    memset(slot, 0, offsetof(struct vti_slot, own));
 }
 
 void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
@@ -343,8 +347,11 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     process->spans += stream->spans;
     if (stream->fact.end > stream->fact.start)
         process->thread_ticks += stream->fact.end - stream->fact.start;
+    stream->is_retired = false; /* its thread is gone: nobody will fill that record any more */
+    if (stream->block && !slot->is_own_free)
+        memset(slot->own, 0, sizeof slot->own);
     if (find_stretch(stream, process, slot_at, &stretch))
-        give_back(stream, process, &stretch, stream->position);
+        give_back(stream, process, slot_at, &stretch, stream->position);
     vti_encoder_free(stream->encoder);
     memset(stream, 0, sizeof *stream);
     clear_slot(slot);

@@ -32,7 +32,8 @@ uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, 
                          uint64_t now_ns, bool is_final);
 
 /* Cuts a block if events have waited long enough, or now. */
-void vti_stream_cut(struct vti_stream *stream, struct vti_target *process, uint64_t now_ns, bool now);
+void vti_stream_cut(struct vti_stream *stream, struct vti_target *process, uint64_t now_ns,
+                    bool now);
 
 /* The thread is gone: reads the rest, states its losses, writes its end, gives slot and blocks back. */
 void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, uint32_t slot,

@@ -87,7 +87,7 @@ static void set_control(struct vti_target *process, const struct vti_drain_optio
 }
 
 int vti_target_create(struct vti_target **result, struct vti_recorder *recorder, pid_t pid,
-                       const struct vti_drain_options *options, uint32_t control_word)
+                      const struct vti_drain_options *options, uint32_t control_word)
 {
     struct vti_target *process = calloc(1, sizeof *process);
     int code;
@@ -142,7 +142,8 @@ static void write_process(struct vti_target *process)
     size_t len = process->command_len;
 
     fact->name = vti_bytes_of(process->name);
-    fact->command = (struct vti_bytes){process->command, len && !process->command[len - 1] ? len - 1 : len};
+    fact->command = (struct vti_bytes){process->command,
+                                       len && !process->command[len - 1] ? len - 1 : len};
     vti_recorder_process(process->recorder, fact);
 }
 
@@ -187,7 +188,7 @@ static uint32_t read_site(struct vti_target *process, const uint8_t *at, uint64_
         return 0;
     memcpy(&entry, at, sizeof entry);
     if (entry.bytes > left || entry.bytes < sizeof entry + entry.name_len + entry.function_len +
-                                                 entry.file_len + entry.unit_len)
+                                                entry.file_len + entry.unit_len)
         return 0;
     fact.type = entry.type;
     fact.line = entry.line;
@@ -207,7 +208,8 @@ static void read_sites(struct vti_target *process)
     if (published > VTI_SITE_AREA)
         published = VTI_SITE_AREA;
     while (process->site_bytes < published) {
-        uint32_t bytes = read_site(process, sites + process->site_bytes, published - process->site_bytes);
+        uint32_t bytes = read_site(process, sites + process->site_bytes,
+                                   published - process->site_bytes);
 
         if (!bytes)
             break;
@@ -313,7 +315,7 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
 }
 
 void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_process_end how,
-                        uint32_t status)
+                       uint32_t status)
 {
     if (process->is_finished)
         return;

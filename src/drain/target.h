@@ -13,7 +13,7 @@ struct vti_target {
     struct vti_target *next;
     struct vti_recorder *recorder; /* borrowed */
     pid_t pid;
-    int pidfd;    /* -1 once the process has ended */
+    int pidfd; /* -1 once the process has ended */
     int arena_fd;
     bool is_announced; /* its fact is written: it has recorded something */
     bool is_finished;
@@ -36,7 +36,7 @@ struct vti_target {
 
 /* Makes an arena for process `pid`; its descriptor is to be sent to it. */
 int vti_target_create(struct vti_target **process, struct vti_recorder *recorder, pid_t pid,
-                       const struct vti_drain_options *options, uint32_t control_word);
+                      const struct vti_drain_options *options, uint32_t control_word);
 void vti_target_free(struct vti_target *process);
 
 /* The file-wide id of one of its sites; reads on in the site log when needed. 0: no such site. */
@@ -47,7 +47,7 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut);
 
 /* The process has ended (or recording does): reads all that is left and writes its end. */
 void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_process_end how,
-                        uint32_t status);
+                       uint32_t status);
 
 void vti_target_set_word(struct vti_target *process, uint32_t control_word);
 

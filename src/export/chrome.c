@@ -1,14 +1,15 @@
 /*
- * chrome.c - Chrome's trace event JSON, which chrome://tracing, Perfetto, speedscope and many scripts read.
+ * chrome.c - Chrome's trace event JSON, which chrome://tracing, Perfetto, speedscope and many
+ * scripts read.
  *
- * Spans of threads become complete events (X), so they are balanced whatever was recorded; async spans
- * become pairs (b, e). Times are microseconds with three decimals since the start of the recording. What is known
- * only after reading (damage) stands at the end, in otherData.
+ * Spans of threads become complete events (X), so they are balanced whatever was recorded; async
+ * spans become pairs (b, e). Times are microseconds with three decimals since the start of the
+ * recording. What is known only after reading (damage) stands at the end, in otherData.
  */
+#include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "export/numbers.h"
-#include "analyze/values.h"
 
 #include <stdio.h>
 
@@ -291,8 +292,7 @@ static void add_other_data(struct chrome *chrome)
     vti_json_object(&chrome->json);
     add_string(chrome, "tool", "venturi " VENTURI_VERSION);
     add_string(chrome, "command", info.command);
-    add_string(chrome, "start",
-               vti_moment_text(moment, info.start_realtime_ns + chrome->zero_ns));
+    add_string(chrome, "start", vti_moment_text(moment, info.start_realtime_ns + chrome->zero_ns));
     add_string(chrome, "clock", info.clock);
     add_uint(chrome, "lost_events", info.lost_events);
     vti_json_key(&chrome->json, "damage");

@@ -219,7 +219,8 @@ static bool overlaps(const struct vti_copy_input *input, int64_t begin_ns, int64
     return begin_ns < input->to_ns && end_ns >= input->from_ns;
 }
 
-static int copy_host(struct vti_copy *copy, struct vti_copy_input *input, struct vti_host_fact *host)
+static int copy_host(struct vti_copy *copy, struct vti_copy_input *input,
+                     struct vti_host_fact *host)
 {
     host->host = vti_renumber(&input->hosts, host->host);
     /* One that was written for an earlier input keeps what was said there. */
@@ -282,10 +283,9 @@ static int copy_process(struct vti_copy *copy, struct vti_copy_input *input,
     fact->host = vti_renumber(&input->hosts, fact->host);
     fact->domain = vti_renumber(&input->domains, fact->domain);
     if (fact->parent_plus_one)
-        fact->parent_plus_one =
-            is_kept(input, find_process(input, fact->parent_plus_one - 1))
-                ? vti_renumber(&input->processes, fact->parent_plus_one - 1) + 1
-                : 0;
+        fact->parent_plus_one = is_kept(input, find_process(input, fact->parent_plus_one - 1))
+                                    ? vti_renumber(&input->processes, fact->parent_plus_one - 1) + 1
+                                    : 0;
     vti_process_write(&copy->entry, fact);
     return write_entry(copy, VTI_PROCESS, fact->start, fact->end);
 }
@@ -323,11 +323,12 @@ static void give_owner(struct vti_copy_input *input, struct vti_loss_fact *loss)
 
     if (!input->is_alone && !loss->process_plus_one && !loss->track_plus_one &&
         facts->process_ids.count)
-        loss->process_plus_one =
-            vti_renumber(&input->processes, facts->processes[0].fact.process) + 1;
+        loss->process_plus_one = vti_renumber(&input->processes, facts->processes[0].fact.process) +
+                                 1;
 }
 
-static int copy_loss(struct vti_copy *copy, struct vti_copy_input *input, struct vti_loss_fact *loss)
+static int copy_loss(struct vti_copy *copy, struct vti_copy_input *input,
+                     struct vti_loss_fact *loss)
 {
     struct vti_facts *facts = &input->recording->facts;
     int64_t at = vti_ids_find(&facts->process_ids, loss->process_plus_one - 1);
@@ -406,7 +407,8 @@ static int copy_block(const struct vti_block_header *header, const uint8_t *payl
     return code > 0 ? 0 : code;
 }
 
-/* Tracks of processes that nobody described: their ticks must stay those of the input's first domain. */
+/* Tracks of processes that nobody described: their ticks must stay those of the input's first
+ * domain. */
 static int make_owners(struct vti_copy *copy, struct vti_copy_input *input)
 {
     const struct vti_facts *facts = &input->recording->facts;

@@ -1,9 +1,9 @@
 /*
  * copy.h - recordings into a new recording: what merge and slice have in common.
  *
- * All ids are given anew. Facts are copied entry by entry, events are decoded and encoded again; sites
- * are written when they are first used, equal ones once. The result appears under its name when it is
- * whole, else not at all.
+ * All ids are given anew. Facts are copied entry by entry, events are decoded and encoded again;
+ * sites are written when they are first used, equal ones once. The result appears under its name
+ * when it is whole, else not at all.
  */
 #ifndef VENTURI_EXPORT_COPY_H
 #define VENTURI_EXPORT_COPY_H
@@ -46,9 +46,9 @@ struct vti_copy_input {
     int64_t from_ns, to_ns;  /* what overlaps is copied; INT64_MIN and INT64_MAX: all */
     bool is_alone;           /* its first clock domain is the result's */
     struct vti_renumber hosts, domains, processes, tracks;
-    uint32_t first_host;    /* hosts below were written for earlier inputs */
-    struct vti_buf carried; /* of struct vti_carried */
-    uint64_t copied;     /* events */
+    uint32_t first_host;            /* hosts below were written for earlier inputs */
+    struct vti_buf carried;         /* of struct vti_carried */
+    uint64_t copied;                /* events */
     uint64_t cut_before, cut_after; /* events outside of the range */
     uint64_t damaged;               /* events known to be in damaged blocks */
 };
@@ -63,7 +63,8 @@ uint32_t vti_renumber(struct vti_renumber *renumber, uint32_t id);
 /* Gives an id that was not asked for yet a number that is in use already. */
 void vti_renumber_as(struct vti_renumber *renumber, uint32_t id, uint32_t number);
 
-bool vti_copy_is_carried(const struct vti_copy_input *input, uint32_t track); /* an async span of it */
+bool vti_copy_is_carried(const struct vti_copy_input *input,
+                         uint32_t track); /* an async span of it */
 
 /* In this order: all facts but META and sites, then the events of all tracks. */
 int vti_copy_facts(struct vti_copy *copy, struct vti_copy_input *input);

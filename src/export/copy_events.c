@@ -1,9 +1,9 @@
 /*
  * copy_events.c - the events of recordings, decoded and encoded again with new sites.
  *
- * The encoder starts anew where the input has a gap, with the spans that the input's next block says
- * are open, so that a gap stays one. In a slice the first block begins with the spans that were open at
- * its start; events outside are counted.
+ * The encoder starts anew where the input has a gap, with the spans that the input's next block
+ * says are open, so that a gap stays one. In a slice the first block begins with the spans that
+ * were open at its start; events outside are counted.
  */
 #include "base/error.h"
 #include "export/copy.h"
@@ -22,8 +22,8 @@ struct job {
     uint64_t next_block;         /* that comes if none is damaged */
     struct vti_open *stack;      /* owned; spans open in the input */
     size_t depth, capacity;
-    struct vti_ids sites;   /* of the input, beside … */
-    uint32_t *new_sites;    /* … their new numbers; owned */
+    struct vti_ids sites; /* of the input, beside … */
+    uint32_t *new_sites;  /* … their new numbers; owned */
     size_t new_site_capacity;
     struct vti_loss_fact damaged;
 };
@@ -144,8 +144,9 @@ static int write_event(struct job *job, struct vti_event *event)
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /*
- * The first event of a track in a slice is due, or there is none: async spans that are open begin here,
- * and something must stand in the block if all that is there is a span that is open all the time.
+ * The first event of a track in a slice is due, or there is none: async spans that are open begin
+ * here, and something must stand in the block if all that is there is a span that is open all the
+ * time.
  */
 static int enter_slice(struct job *job, bool has_event)
 {
@@ -268,8 +269,8 @@ static int walk_track(struct job *job)
         }
         if (vti_clock_ns(job->walk.clock, event.ticks) >= job->input->to_ns) {
             job->input->cut_after += job->walk.entry.events - given;
-            job->input->cut_after +=
-                count_blocks(job, job->walk.next, vti_blocks_count(job->track));
+            job->input->cut_after += count_blocks(job, job->walk.next,
+                                                  vti_blocks_count(job->track));
             job->next_block = vti_blocks_count(job->track);
             break;
         }
@@ -303,7 +304,8 @@ static int copy_one_track(struct job *job, struct vti_track *track)
     int code;
 
     /* All was over before, but a span that never ended may reach into the range. */
-    if (first == count && count && vti_track_end_ns(job->input->recording, track) > job->input->from_ns)
+    if (first == count && count &&
+        vti_track_end_ns(job->input->recording, track) > job->input->from_ns)
         first--;
     job->track = track;
     job->depth = 0;

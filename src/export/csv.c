@@ -4,9 +4,9 @@
  * Times are as measured. The attributes of a span are one JSON object in the last column.
  */
 #include "base/csv.h"
+#include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
-#include "analyze/values.h"
 
 #include <string.h>
 

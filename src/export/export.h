@@ -1,10 +1,10 @@
 /*
  * export.h - what an exporter is.
  *
- * To add one: write src/export/NAME.c that defines `const struct vti_exporter vti_export_NAME`, add one
- * line to exporters.def and to meson.build. `venturi export --list`, its help and its tests take it
- * from there. An exporter only encodes: it reads the recording and writes to a sink, in pieces, so that
- * its memory does not grow with the number of events.
+ * To add one: write src/export/NAME.c that defines `const struct vti_exporter vti_export_NAME`, add
+ * one line to exporters.def and to meson.build. `venturi export --list`, its help and its tests
+ * take it from there. An exporter only encodes: it reads the recording and writes to a sink, in
+ * pieces, so that its memory does not grow with the number of events.
  */
 #ifndef VENTURI_EXPORT_EXPORT_H
 #define VENTURI_EXPORT_EXPORT_H
@@ -35,8 +35,8 @@ extern const struct vti_exporter *const vti_exporters[]; /* ended by NULL */
 
 const struct vti_exporter *vti_exporter_find(const char *name); /* or NULL */
 
-/* Hands what has gathered in `buf` to the sink once it is worth it; _flush does so in any case. Text goes over in
- * whole lines. 0 or a negative code. */
+/* Hands what has gathered in `buf` to the sink once it is worth it; _flush does so in any case.
+ * Text goes over in whole lines. 0 or a negative code. */
 int vti_sink_offer(const struct vti_sink *sink, struct vti_buf *buf);
 int vti_sink_flush(const struct vti_sink *sink, struct vti_buf *buf);
 

@@ -1,12 +1,14 @@
 /*
- * jsonl.c - everything a recording says, one JSON object a line: first the facts, then all events in order of
- * time, then what is damaged, and a summary as the last line, so that a reader sees that nothing was cut off.
+ * jsonl.c - everything a recording says, one JSON object a line: first the facts, then all events
+ * in order of time, then what is damaged, and a summary as the last line, so that a reader sees
+ * that nothing was cut off.
  *
- * This is the plain text of the format: events are given as they were recorded, not made into spans.
+ * This is the plain text of the format: events are given as they were recorded, not made into
+ * spans.
  */
+#include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
-#include "analyze/values.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /*
  * merge.c - several recordings become one.
  *
- * Every input keeps its clock domains. Inputs of one host that was not restarted in between share its
- * monotonic clock: a clock link says how their wall clocks differ. Others are aligned by their wall
- * clocks, unless a link in an input or an offset given by the user leads from one to the other. The input
- * that starts first comes first, so that the time of the result begins with it.
+ * Every input keeps its clock domains. Inputs of one host that was not restarted in between share
+ * its monotonic clock: a clock link says how their wall clocks differ. Others are aligned by their
+ * wall clocks, unless a link in an input or an offset given by the user leads from one to the
+ * other. The input that starts first comes first, so that the time of the result begins with it.
  */
 #include "export/merge.h"
 
@@ -104,8 +104,8 @@ static int open_inputs(struct job *job)
         source->input.recording = source->recording;
         source->input.from_ns = INT64_MIN;
         source->input.to_ns = INT64_MAX;
-        source->start_ns =
-            source->recording->facts.clocks.start_realtime_ns + source->given->offset_ns;
+        source->start_ns = source->recording->facts.clocks.start_realtime_ns +
+                           source->given->offset_ns;
         job->order[i] = source;
     }
     if (!code)
@@ -149,8 +149,7 @@ static void link_boots(struct job *job, const struct known_host *known,
         .a = known->domain,
         .b = domain,
         .offset_ns = boot_ns(known->clock) - boot_ns(clock),
-        .error_ns =
-            (uint64_t)known->clock->anchors[0].error_ns + clock->anchors[0].error_ns,
+        .error_ns = (uint64_t)known->clock->anchors[0].error_ns + clock->anchors[0].error_ns,
     };
 
     vti_buf_add(&job->links, &link, sizeof link);
@@ -211,7 +210,8 @@ static void link_offset(struct job *job, struct source *source)
     }
 }
 
-/* ---- which clocks hang together --------------------------------------------------------------- */
+/* ---- which clocks hang together
+ * --------------------------------------------------------------- */
 
 static uint32_t group_of(uint32_t *groups, uint32_t domain)
 {
@@ -228,8 +228,8 @@ static void join(uint32_t *groups, uint32_t count, uint32_t a, uint32_t b)
 
 static void join_linked(struct job *job, uint32_t *groups, uint32_t count)
 {
-    const struct vti_clock_link_fact *links =
-        (const struct vti_clock_link_fact *)(const void *)job->links.data;
+    const struct vti_clock_link_fact *links = (const struct vti_clock_link_fact *)(const void *)
+                                                  job->links.data;
 
     for (size_t i = 0; i < job->links.len / sizeof *links; i++)
         join(groups, count, links[i].a, links[i].b);
@@ -244,8 +244,7 @@ static void join_linked(struct job *job, uint32_t *groups, uint32_t count)
         for (size_t i = 0; i < clocks->count; i++)
             for (size_t k = 0; k < i; k++)
                 if (clocks->clocks[k].host == clocks->clocks[i].host) {
-                    join(groups, count,
-                         vti_renumber(&source->input.domains, clocks->clocks[k].id),
+                    join(groups, count, vti_renumber(&source->input.domains, clocks->clocks[k].id),
                          vti_renumber(&source->input.domains, clocks->clocks[i].id));
                     break;
                 }
@@ -257,8 +256,7 @@ static int warn_unlinked(struct job *job)
     struct source *first = job->order[0];
     uint32_t count = job->copy.domain_count;
     uint32_t *groups = calloc((size_t)count + 1, sizeof *groups);
-    uint32_t origin = vti_renumber(&first->input.domains,
-                                   origin_of(&first->recording->facts)->id);
+    uint32_t origin = vti_renumber(&first->input.domains, origin_of(&first->recording->facts)->id);
 
     if (!groups)
         return vti_fail(VTI_E_NOMEM, "out of memory");
@@ -271,8 +269,7 @@ static int warn_unlinked(struct job *job)
                                        origin_of(&source->recording->facts)->id);
 
         if (domain < count && group_of(groups, domain) != group_of(groups, origin))
-            warn(job,
-                 "%s: no clock link to %s: aligned by their wall clocks, uncertainty unknown",
+            warn(job, "%s: no clock link to %s: aligned by their wall clocks, uncertainty unknown",
                  source->given->path, first->given->path);
     }
     free(groups);
@@ -365,8 +362,9 @@ static int write_damage(struct job *job, struct source *source)
     }
     if (loss.first > loss.last)
         loss.first = loss.last;
-    loss.process_plus_one =
-        vti_renumber(&source->input.processes, facts->processes[0].fact.process) + 1;
+    loss.process_plus_one = vti_renumber(&source->input.processes,
+                                         facts->processes[0].fact.process) +
+                            1;
     return vti_copy_loss(&job->copy, &loss);
 }
 
@@ -382,7 +380,8 @@ static int write_events(struct job *job)
         if (!code)
             code = write_damage(job, source);
         if (!code && recording->damage.count)
-            warn(job, "%s: bytes %llu to %llu are damaged (%s), %zu range%s in all; the rest is merged",
+            warn(job,
+                 "%s: bytes %llu to %llu are damaged (%s), %zu range%s in all; the rest is merged",
                  source->given->path, (unsigned long long)recording->damage.items[0].begin_offset,
                  (unsigned long long)recording->damage.items[0].end_offset,
                  recording->damage.items[0].what, recording->damage.count,

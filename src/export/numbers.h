@@ -1,9 +1,9 @@
 /*
  * numbers.h - process and thread numbers that are unique in a recording.
  *
- * Formats that know one machine at one time tell processes by pid and threads by tid alone. A recording
- * may hold several hosts, numbers that were used again, and none at all: the first keeps its real
- * number, the others get made-up ones above all that Linux gives out.
+ * Formats that know one machine at one time tell processes by pid and threads by tid alone. A
+ * recording may hold several hosts, numbers that were used again, and none at all: the first keeps
+ * its real number, the others get made-up ones above all that Linux gives out.
  */
 #ifndef VENTURI_EXPORT_NUMBERS_H
 #define VENTURI_EXPORT_NUMBERS_H

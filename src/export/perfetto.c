@@ -1,16 +1,18 @@
 /*
- * perfetto.c - a Perfetto trace: one track for each thread, one for each async span and each counter.
+ * perfetto.c - a Perfetto trace: one track for each thread, one for each async span and each
+ * counter.
  *
- * Slices of a track must nest, also when two begin at the same time, so begins and ends are written in
- * the order in which they happened: the matcher tells of a span when it ends, and its stack tells what
- * has begun since. Attributes and errors go with the end, which viewers add to the slice.
+ * Slices of a track must nest, also when two begin at the same time, so begins and ends are written
+ * in the order in which they happened: the matcher tells of a span when it ends, and its stack
+ * tells what has begun since. Attributes and errors go with the end, which viewers add to the
+ * slice.
  */
 #include "export/perfetto.h"
 
+#include "analyze/values.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/protobuf.h"
-#include "analyze/values.h"
 #include "model/span_walk.h"
 
 #include <string.h>
@@ -129,7 +131,8 @@ static int describe_counter(struct job *job, uint64_t uuid, uint32_t id)
 
 /* ---- spans of a thread ----------------------------------------------------------------------- */
 
-/* In a gap of lost events a span may have begun before those that the gap ended; slices must not cross. */
+/* In a gap of lost events a span may have begun before those that the gap ended; slices must not
+ * cross. */
 static int64_t in_order(struct job *job, int64_t time_ns)
 {
     if (time_ns > job->last_ns)

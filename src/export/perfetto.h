@@ -1,6 +1,7 @@
 /*
- * perfetto.h - packets of a Perfetto trace, shared by perfetto.c (what to write) and perfetto_packet.c
- * (how). Field numbers are those of Perfetto's public messages; only what is used here has a name.
+ * perfetto.h - packets of a Perfetto trace, shared by perfetto.c (what to write) and
+ * perfetto_packet.c (how). Field numbers are those of Perfetto's public messages; only what is used
+ * here has a name.
  */
 #ifndef VENTURI_EXPORT_PERFETTO_H
 #define VENTURI_EXPORT_PERFETTO_H
@@ -20,9 +21,9 @@ struct vti_perfetto {
     vt_recording *recording; /* borrowed, as is the sink */
     const struct vti_sink *sink;
     struct vti_buf out;
-    struct vti_buf interned; /* entries that the packet at hand defines */
+    struct vti_buf interned;             /* entries that the packet at hand defines */
     struct vti_ids names, sources, keys; /* sites that were interned as such */
-    int64_t epoch_ns; /* added to times of the recording: they are written as wall clock */
+    int64_t epoch_ns;     /* added to times of the recording: they are written as wall clock */
     size_t packet, event; /* where they begin in `out` */
 };
 

@@ -32,7 +32,13 @@ enum {
     EVENT_SOURCE_ID = 34,
     EVENT_COUNTER_DOUBLE = 44,
 };
-enum { INTERNED_NAME = 2, INTERNED_KEY = 3, INTERNED_SOURCE = 4, INTERNED_ID = 1, INTERNED_TEXT = 2 };
+enum {
+    INTERNED_NAME = 2,
+    INTERNED_KEY = 3,
+    INTERNED_SOURCE = 4,
+    INTERNED_ID = 1,
+    INTERNED_TEXT = 2
+};
 enum { SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
 enum {
     NOTE_NAME_ID = 1,
@@ -87,8 +93,9 @@ static uint64_t timestamp_of(const struct vti_perfetto *perfetto, int64_t time_n
 }
 
 /*
- * Events carry wall clock time. Viewers count in boot time, so a snapshot says that both are the same:
- * then no version of them has to guess, and queries see times that can be compared with log files.
+ * Events carry wall clock time. Viewers count in boot time, so a snapshot says that both are the
+ * same: then no version of them has to guess, and queries see times that can be compared with log
+ * files.
  */
 void vti_perfetto_start(struct vti_perfetto *perfetto)
 {

@@ -1,14 +1,14 @@
 /*
  * slice.c - a stretch of time of a recording becomes a recording of its own.
  *
- * What was cut away is stated as two losses with a reason of their own, before and after. They count in
- * no total: nothing is missing in the range.
+ * What was cut away is stated as two losses with a reason of their own, before and after. They
+ * count in no total: nothing is missing in the range.
  */
 #include "export/slice.h"
 
+#include "analyze/values.h"
 #include "base/error.h"
 #include "export/copy.h"
-#include "analyze/values.h"
 #include "model/fact_blocks.h"
 
 static int copy_meta(const struct vti_block_header *header, const uint8_t *payload, void *arg)
@@ -25,8 +25,8 @@ static int copy_meta(const struct vti_block_header *header, const uint8_t *paylo
     return code;
 }
 
-static int state_cut(struct vti_copy *copy, struct vti_clock *clock, uint64_t events, int64_t begin_ns,
-                     int64_t end_ns)
+static int state_cut(struct vti_copy *copy, struct vti_clock *clock, uint64_t events,
+                     int64_t begin_ns, int64_t end_ns)
 {
     struct vti_loss_fact loss = {.reason = VTI_LOSS_SLICED, .events = events};
 

@@ -18,8 +18,8 @@ struct vti_slice_report {
     uint64_t cut_events; /* before and after */
 };
 
-/* Times stay what they were: the result counts from the same start. 0, VTI_E_EMPTY if there is nothing
- * in the range, or another negative code; and then there is no result. */
+/* Times stay what they were: the result counts from the same start. 0, VTI_E_EMPTY if there is
+ * nothing in the range, or another negative code; and then there is no result. */
 int vti_slice(const struct vti_slice *slice, struct vti_slice_report *report);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * async.c - async spans on the way between their begin and their end, found by process and id.
  *
- * Open addressing without marks for the removed: what follows moves up. Memory grows with the spans that
- * are open at one time, not with all of them.
+ * Open addressing without marks for the removed: what follows moves up. Memory grows with the spans
+ * that are open at one time, not with all of them.
  */
 #include "base/error.h"
 #include "model/model.h"

@@ -1,10 +1,10 @@
 /*
  * clock.c - ticks of a clock domain become nanoseconds since the start of the recording.
  *
- * Time is linear between anchors. The recording starts at the first anchor of the first domain that has
- * one; other domains are put beside it by their wall clocks, corrected by the clock links on the way
- * with the smallest error. Numbers from the file are clamped, so that times never leave +-2^61 ns (73 years)
- * and a difference of two never overflows.
+ * Time is linear between anchors. The recording starts at the first anchor of the first domain that
+ * has one; other domains are put beside it by their wall clocks, corrected by the clock links on
+ * the way with the smallest error. Numbers from the file are clamped, so that times never leave
+ * +-2^61 ns (73 years) and a difference of two never overflows.
  */
 #include "base/error.h"
 #include "model/model.h"
@@ -99,7 +99,8 @@ static struct vti_clock_piece make_piece(uint64_t ticks, uint64_t length, int64_
     double most_ticks = (double)MOST_NS / slope;
     uint64_t quick = most_ticks < (double)QUICK_TICKS ? (uint64_t)most_ticks : QUICK_TICKS;
 
-    return (struct vti_clock_piece){ticks, length, quick < length ? quick : length, ns, slope, most_ns};
+    return (struct vti_clock_piece){ticks, length, quick < length ? quick : length,
+                                    ns,    slope,  most_ns};
 }
 
 /* `ns` is the recording time of the first anchor. */
@@ -150,7 +151,8 @@ static bool follow(const struct vti_clock *from, struct vti_clock *to, int64_t o
     return true;
 }
 
-/* A domain that no link reaches shares the wall clock of one on the same host that a link does reach. */
+/* A domain that no link reaches shares the wall clock of one on the same host that a link does
+ * reach. */
 static int share_within_hosts(struct vti_clocks *clocks)
 {
     struct vti_ids hosts = {0};
@@ -237,7 +239,8 @@ int vti_clocks_resolve(struct vti_clocks *clocks, uint64_t first_tick, uint64_t 
 
         if (clock != origin && clock->anchor_count)
             ns = clamp_ns((__int128)difference(clock->anchors[0].realtime_ns,
-                                               origin->anchors[0].realtime_ns) + clock->link_ns);
+                                               origin->anchors[0].realtime_ns) +
+                          clock->link_ns);
         result = make_pieces(clock, ns, first_tick);
     }
     return result;

@@ -1,9 +1,9 @@
 /*
  * cursor.c - the events of one track, or of all tracks merged by time.
  *
- * A heap holds one entry for each track, at the time of its next event; before a track's first event is
- * needed that is the start of its first block, so tracks cost nothing until their time has come. Each
- * keeps the sites of its open spans, so that an end knows what it ends.
+ * A heap holds one entry for each track, at the time of its next event; before a track's first
+ * event is needed that is the start of its first block, so tracks cost nothing until their time has
+ * come. Each keeps the sites of its open spans, so that an end knows what it ends.
  */
 #include "base/error.h"
 #include "model/model.h"
@@ -118,7 +118,8 @@ static int stream_take(struct stream *stream)
     return 1;
 }
 
-/* The stream's next event in the time range: 1 with entry->ns set, 0 at the end, or a negative code. */
+/* The stream's next event in the time range: 1 with entry->ns set, 0 at the end, or a negative
+ * code. */
 static int advance(struct vt_cursor *cursor, struct entry *entry)
 {
     struct stream *stream = entry->stream;

@@ -1,8 +1,8 @@
 /*
  * fact_blocks.c - the blocks of facts as they stand in the file.
  *
- * A closed recording lists them in its END block; else all block headers are visited. What is damaged
- * is on the recording's list already and is stepped over here.
+ * A closed recording lists them in its END block; else all block headers are visited. What is
+ * damaged is on the recording's list already and is stepped over here.
  */
 #include "model/fact_blocks.h"
 

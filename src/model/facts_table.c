@@ -1,8 +1,9 @@
 /*
- * facts_table.c - hosts, processes, tracks, sites and losses of a recording, with strings of their own.
+ * facts_table.c - hosts, processes, tracks, sites and losses of a recording, with strings of their
+ * own.
  *
- * An id that is defined again takes the later meaning and keeps its place. Strings are copied, because
- * the mapping moves when the file grows. Nothing here looks at event blocks.
+ * An id that is defined again takes the later meaning and keeps its place. Strings are copied,
+ * because the mapping moves when the file grows. Nothing here looks at event blocks.
  */
 #include "base/error.h"
 #include "model/model.h"
@@ -40,7 +41,8 @@ void vti_facts_init(struct vti_facts *facts)
     facts->writer_version = facts->policy = facts->directory = facts->command = "";
 }
 
-/* A terminated copy. Without memory the text is empty: a recording without names still has its times. */
+/* A terminated copy. Without memory the text is empty: a recording without names still has its
+ * times. */
 static const char *keep(struct vti_facts *facts, struct vti_bytes text)
 {
     char *copy = text.len ? pool_take(&facts->pool, text.len + 1) : NULL;
@@ -310,8 +312,8 @@ int vti_facts_take(struct vti_facts *facts, const struct vti_block_header *heade
 static uint32_t clock_of_process(const struct vti_facts *facts, uint32_t process)
 {
     int64_t at = vti_ids_find(&facts->process_ids, process);
-    int64_t clock =
-        at < 0 ? -1 : vti_ids_find(&facts->clocks.ids, facts->processes[at].fact.domain);
+    int64_t clock = at < 0 ? -1
+                           : vti_ids_find(&facts->clocks.ids, facts->processes[at].fact.domain);
 
     return clock < 0 ? 0 : (uint32_t)clock;
 }

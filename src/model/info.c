@@ -1,5 +1,6 @@
 /*
- * info.c - what a recording says about itself: totals, hosts, processes, tracks, sites, losses, damage.
+ * info.c - what a recording says about itself: totals, hosts, processes, tracks, sites, losses,
+ * damage.
  *
  * These read from tables that recording.c has filled. Ids that nobody defined get made-up entries.
  */
@@ -24,14 +25,9 @@ static const char *clock_name(uint32_t type)
 
 const char *vti_loss_reason_text(uint32_t reason)
 {
-    static const char *const texts[] = {"unknown",
-                                        "buffers full",
-                                        "too many threads",
-                                        "disk full",
-                                        "overwritten as asked",
-                                        "writer gone",
-                                        "damaged source",
-                                        "cut out by slice"};
+    static const char *const texts[] = {
+        "unknown",     "buffers full",   "too many threads", "disk full", "overwritten as asked",
+        "writer gone", "damaged source", "cut out by slice"};
 
     return texts[reason < sizeof texts / sizeof *texts ? reason : 0];
 }
@@ -125,20 +121,20 @@ static void fill_process(const struct vti_process *process, struct vt_process_in
 {
     const struct vti_process_fact *fact = &process->fact;
 
-    *info = (struct vt_process_info){
-        .id = fact->process,
-        .host = fact->host,
-        .pid = fact->pid,
-        .parent_pid = fact->parent_pid,
-        .parent = fact->parent_plus_one ? fact->parent_plus_one - 1 : VT_NONE,
-        .start_ns = process->start_ns,
-        .end_ns = process->end_ns,
-        .how = fact->how <= VT_END_EXEC ? fact->how : VT_END_UNKNOWN,
-        .status = fact->status,
-        .name = process->name,
-        .command = process->command,
-        .pair_ns = process->pair_ns,
-        .inner_ns = process->inner_ns};
+    *info = (struct vt_process_info){.id = fact->process,
+                                     .host = fact->host,
+                                     .pid = fact->pid,
+                                     .parent_pid = fact->parent_pid,
+                                     .parent = fact->parent_plus_one ? fact->parent_plus_one - 1
+                                                                     : VT_NONE,
+                                     .start_ns = process->start_ns,
+                                     .end_ns = process->end_ns,
+                                     .how = fact->how <= VT_END_EXEC ? fact->how : VT_END_UNKNOWN,
+                                     .status = fact->status,
+                                     .name = process->name,
+                                     .command = process->command,
+                                     .pair_ns = process->pair_ns,
+                                     .inner_ns = process->inner_ns};
 }
 
 bool vt_recording_process(const vt_recording *recording, uint32_t at, struct vt_process_info *info)
@@ -201,7 +197,8 @@ bool vt_recording_track(const vt_recording *recording, uint32_t at, struct vt_tr
     return true;
 }
 
-bool vt_recording_track_by_id(const vt_recording *recording, uint32_t id, struct vt_track_info *info)
+bool vt_recording_track_by_id(const vt_recording *recording, uint32_t id,
+                              struct vt_track_info *info)
 {
     int64_t at = vti_ids_find(&recording->facts.track_ids, id);
 

@@ -2,8 +2,8 @@
  * match.c - begins and ends of one track become spans, in the order in which they end.
  *
  * The stack of open spans is compared with the one that each block begins with: spans that the next
- * block does not have any more ended where events are missing and get the gap flag; spans that are new
- * there began in the gap, and the block says when. Depth is bounded by VTI_STACK_MAX.
+ * block does not have any more ended where events are missing and get the gap flag; spans that are
+ * new there began in the gap, and the block says when. Depth is bounded by VTI_STACK_MAX.
  */
 #include "base/error.h"
 #include "model/model.h"
@@ -66,7 +66,8 @@ static int64_t to_ns_slowly(struct vti_matcher *matcher, uint64_t ticks)
     return ns;
 }
 
-/* vti_clock_ns() for the two events of every span: nearly all lie in the same piece as the one before. */
+/* vti_clock_ns() for the two events of every span: nearly all lie in the same piece as the one
+ * before. */
 static inline int64_t to_ns(struct vti_matcher *matcher, uint64_t ticks)
 {
     uint64_t since = ticks - matcher->piece.ticks;
@@ -90,7 +91,8 @@ static int grow_frames(struct vti_matcher *matcher)
 
 /* These two run for every span of a recording: locals, because a store through a pointer makes the
  * compiler read the matcher's fields again. */
-static ALWAYS_INLINE int push(struct vti_matcher *matcher, uint32_t site, uint64_t ticks, unsigned flags)
+static ALWAYS_INLINE int push(struct vti_matcher *matcher, uint32_t site, uint64_t ticks,
+                              unsigned flags)
 {
     const struct vti_near *near = &matcher->near[site % VTI_NEAR];
     int64_t begin_ns = to_ns(matcher, ticks);
@@ -129,7 +131,7 @@ static ALWAYS_INLINE int push(struct vti_matcher *matcher, uint32_t site, uint64
 }
 
 static ALWAYS_INLINE void pop(struct vti_matcher *matcher, int64_t end_ns, unsigned flags,
-                       struct vti_match *match)
+                              struct vti_match *match)
 {
     size_t depth = matcher->depth - 1;
     struct vti_frame *frame = &matcher->frames[depth];
@@ -234,8 +236,8 @@ static int add_failure(struct vti_matcher *matcher)
         return VTI_E_NOMEM;
     matcher->failure_count += !(frame->flags & VTI_FRAME_FAILED);
     frame->flags |= VTI_FRAME_FAILED;
-    matcher->failures[matcher->failure_count - 1] =
-        (struct vti_failure){matcher->event.error_type, matcher->event.error_message};
+    matcher->failures[matcher->failure_count - 1] = (struct vti_failure){
+        matcher->event.error_type, matcher->event.error_message};
     return 0;
 }
 
@@ -315,7 +317,8 @@ int vti_matcher_next(struct vti_matcher *matcher, struct vti_match *match)
         }
         if (RARELY(matcher->is_done))
             return VTI_MATCH_END;
-        got = matcher->walk.in_block ? vti_decoder_next(&matcher->walk.decoder, &matcher->event) : 0;
+        got = matcher->walk.in_block ? vti_decoder_next(&matcher->walk.decoder, &matcher->event)
+                                     : 0;
         got = got > 0 ? take_event(matcher, match) : turn(matcher, got);
         if (got)
             return got;

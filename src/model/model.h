@@ -1,9 +1,11 @@
 /*
- * model.h - the parts of an opened recording, shared between the files of src/model and src/analyze.
+ * model.h - the parts of an opened recording, shared between the files of src/model and
+ * src/analyze.
  *
- * Everything that comes from the file is untrusted: ids index nothing before vti_ids_find(), offsets
- * are checked before the mapping is touched, and a part that cannot be used is put on the damage list
- * and left out. Pointers into the mapping live until vt_recording_refresh() or vt_recording_close().
+ * Everything that comes from the file is untrusted: ids index nothing before vti_ids_find(),
+ * offsets are checked before the mapping is touched, and a part that cannot be used is put on the
+ * damage list and left out. Pointers into the mapping live until vt_recording_refresh() or
+ * vt_recording_close().
  */
 #ifndef VENTURI_MODEL_MODEL_H
 #define VENTURI_MODEL_MODEL_H
@@ -17,7 +19,7 @@
 #include "format/layout.h"
 #include "venturi/read.h"
 
-/* ---- ids.c: from 32-bit ids, which may be anything, to 0, 1, 2 … in order of appearance ---------- */
+/* ---- ids.c: from 32-bit ids, which may be anything, to 0, 1, 2 … in order of appearance ------ */
 
 struct vti_id_slot {
     uint32_t id;
@@ -34,10 +36,11 @@ int64_t vti_ids_find(const struct vti_ids *ids, uint32_t id); /* the index, or -
 int64_t vti_ids_add(struct vti_ids *ids, uint32_t id);        /* found or new; or VTI_E_NOMEM */
 void vti_ids_fini(struct vti_ids *ids);
 
-/* `array` is the address of a pointer to elements: makes room for one more after `count`, or VTI_E_NOMEM. */
+/* `array` is the address of a pointer to elements: makes room for one more after `count`, or
+ * VTI_E_NOMEM. */
 int vti_grow(void *array, size_t count, size_t *capacity, size_t element);
 
-/* ---- clock.c: ticks of a clock domain become nanoseconds since the start of the recording -------- */
+/* ---- clock.c: ticks of a clock domain become nanoseconds since the start of the recording ---- */
 
 struct vti_clock_piece {
     uint64_t ticks;  /* from here on, and the first piece before it too, … */
@@ -51,17 +54,17 @@ struct vti_clock_piece {
 struct vti_clock {
     uint32_t id;
     uint32_t host;
-    uint32_t type; /* enum vti_clock_type, 0 unknown */
+    uint32_t type;              /* enum vti_clock_type, 0 unknown */
     struct vti_anchor *anchors; /* owned, as is `pieces` */
     size_t anchor_count;
     size_t anchor_capacity;
     struct vti_clock_piece *pieces; /* at least one once resolved */
     size_t piece_count;
-    size_t hint;          /* the piece that was used last */
-    bool is_linked;       /* clock links lead to the first domain, or it is that */
-    int64_t link_ns;      /* what they add to this domain's wall clock */
-    uint64_t error_ns;    /* uncertainty of that */
-    double ns_per_tick;   /* over all anchors */
+    size_t hint;        /* the piece that was used last */
+    bool is_linked;     /* clock links lead to the first domain, or it is that */
+    int64_t link_ns;    /* what they add to this domain's wall clock */
+    uint64_t error_ns;  /* uncertainty of that */
+    double ns_per_tick; /* over all anchors */
 };
 
 struct vti_clock_link {
@@ -85,15 +88,15 @@ int64_t vti_clock_add(struct vti_clocks *clocks, const struct vti_clock_fact *fa
 int vti_clock_add_anchor(struct vti_clock *clock, const struct vti_anchor *anchor);
 int vti_clock_add_link(struct vti_clocks *clocks, const struct vti_clock_link_fact *fact);
 
-/* Works out pieces, offsets and errors after facts were added. A recording without any anchor counts
- * nanoseconds from `first_tick`, which was at `created_ns`. */
+/* Works out pieces, offsets and errors after facts were added. A recording without any anchor
+ * counts nanoseconds from `first_tick`, which was at `created_ns`. */
 int vti_clocks_resolve(struct vti_clocks *clocks, uint64_t first_tick, uint64_t created_ns);
 void vti_clocks_fini(struct vti_clocks *clocks);
 
 /* Never goes back as ticks go up; saturates far outside of any real time. */
 int64_t vti_clock_ns(struct vti_clock *clock, uint64_t ticks);
 
-/* ---- facts_table.c: hosts, processes, tracks, sites, losses --------------------------------------- */
+/* ---- facts_table.c: hosts, processes, tracks, sites, losses ---------------------------------- */
 
 struct vti_host {
     uint32_t id;
@@ -109,7 +112,8 @@ struct vti_process {
     uint32_t clock; /* index */
 };
 
-/* The event blocks of one track: those that an INDEX block lists, used in place, or those a scan found. */
+/* The event blocks of one track: those that an INDEX block lists, used in place, or those a scan
+ * found. */
 struct vti_blocks {
     uint64_t index_at;               /* file offset of the INDEX block, 0: found by scanning */
     struct vti_index index;          /* in the mapping or in `built` */
@@ -176,7 +180,8 @@ struct vti_facts {
 
 void vti_facts_init(struct vti_facts *facts);
 
-/* Takes in the entries of one block of facts: 0, VTI_E_DAMAGED if they do not parse, or VTI_E_NOMEM. */
+/* Takes in the entries of one block of facts: 0, VTI_E_DAMAGED if they do not parse, or
+ * VTI_E_NOMEM. */
 int vti_facts_take(struct vti_facts *facts, const struct vti_block_header *header,
                    const uint8_t *payload);
 
@@ -189,7 +194,7 @@ void vti_facts_fini(struct vti_facts *facts);
 
 const char *vti_loss_reason_text(uint32_t reason);
 
-/* ---- recording.c, damage.c, scan.c ------------------------------------------------------------------ */
+/* ---- recording.c, damage.c, scan.c ----------------------------------------------------------- */
 
 struct vti_damage_list {
     struct vt_damage_info *items; /* owned, by begin_offset */
@@ -204,10 +209,10 @@ struct vt_recording {
     struct vti_mapping map;
     struct vti_file_header header;
     bool is_closed;
-    bool is_scanned;          /* blocks come from scanning, not from END and INDEX */
-    bool is_prepared;         /* the INDEX blocks have been checked */
-    bool has_tail_damage;     /* the last damage is what the file ends with: it may still be growing */
-    uint64_t scanned_to;      /* file offset at which scanning goes on */
+    bool is_scanned;      /* blocks come from scanning, not from END and INDEX */
+    bool is_prepared;     /* the INDEX blocks have been checked */
+    bool has_tail_damage; /* the last damage is what the file ends with: it may still be growing */
+    uint64_t scanned_to;  /* file offset at which scanning goes on */
     uint64_t block_count;
     uint64_t unknown_blocks;
     uint64_t end_lost_events; /* as END says */
@@ -221,11 +226,13 @@ struct vt_recording {
 int vti_read_result(int code);
 
 /* Notes damaged bytes; false if they were noted before. `what` must be a literal. */
-bool vti_damage_note(struct vt_recording *recording, uint64_t begin, uint64_t end, const char *what);
+bool vti_damage_note(struct vt_recording *recording, uint64_t begin, uint64_t end,
+                     const char *what);
 void vti_damage_drop_last(struct vti_damage_list *list);
 void vti_damage_fini(struct vti_damage_list *list);
 
-/* Whether a right header stands at `offset` and its payload lies whole in the mapping; sets *payload. */
+/* Whether a right header stands at `offset` and its payload lies whole in the mapping; sets
+ * *payload. */
 bool vti_block_find(const struct vt_recording *recording, uint64_t offset,
                     struct vti_block_header *header, const uint8_t **payload);
 
@@ -237,10 +244,10 @@ int vti_block_take(struct vt_recording *recording, uint64_t offset,
  * blocks are looked at. Returns the number of new blocks, or a negative code. */
 int64_t vti_scan(struct vt_recording *recording, bool take_facts);
 
-/* ---- track_index.c: the blocks of a track ------------------------------------------------------------ */
+/* ---- track_index.c: the blocks of a track ---------------------------------------------------- */
 
-/* To be called before blocks are asked for: checks all INDEX blocks, and falls back to scanning the file
- * if one of them is not right. Cheap after the first time. */
+/* To be called before blocks are asked for: checks all INDEX blocks, and falls back to scanning
+ * the file if one of them is not right. Cheap after the first time. */
 int vti_recording_prepare(struct vt_recording *recording);
 
 /* Uses the track's INDEX block in place: 0 or VTI_E_DAMAGED. Its contents are not yet looked at. */
@@ -258,19 +265,22 @@ uint64_t vti_blocks_count(const struct vti_track *track);
 void vti_blocks_at(const struct vti_track *track, uint64_t at, struct vti_index_entry *entry);
 
 /* The first block whose last tick is at or after the time; the count if there is none. */
-uint64_t vti_blocks_from_ns(struct vt_recording *recording, const struct vti_track *track, int64_t ns);
+uint64_t vti_blocks_from_ns(struct vt_recording *recording, const struct vti_track *track,
+                            int64_t ns);
 uint64_t vti_blocks_from_ticks(const struct vti_track *track, uint64_t ticks);
 
 /* Puts a block on the damage list. */
 void vti_blocks_spoil(struct vt_recording *recording, struct vti_track *track,
                       const struct vti_index_entry *entry, const char *what);
 
-/* Checks that the block is what the entry says, checksum included; else it goes on the damage list. */
+/* Checks that the block is what the entry says, checksum included; else it goes on the damage
+ * list. */
 bool vti_blocks_read(struct vt_recording *recording, struct vti_track *track,
                      const struct vti_index_entry *entry, struct vti_block_header *header,
                      const uint8_t **payload);
 
-/* The same for the block at an index, with its entry. The checksum is only looked at the first time. */
+/* The same for the block at an index, with its entry. The checksum is only looked at the first
+ * time. */
 bool vti_blocks_read_at(struct vt_recording *recording, struct vti_track *track, uint64_t at,
                         struct vti_index_entry *entry, struct vti_block_header *header,
                         const uint8_t **payload);
@@ -281,7 +291,7 @@ struct vti_clock *vti_track_clock(struct vt_recording *recording, const struct v
 /* When it was seen to end, at least its last event: what spans without an end last to. */
 int64_t vti_track_end_ns(struct vt_recording *recording, const struct vti_track *track);
 
-/* ---- walk.c: the events of one track, block by block --------------------------------------------------- */
+/* ---- walk.c: the events of one track, block by block ----------------------------------------- */
 
 enum { VTI_WALK_END, VTI_WALK_EVENT, VTI_WALK_BLOCK };
 
@@ -289,7 +299,7 @@ struct vti_walk {
     struct vt_recording *recording;
     struct vti_track *track;
     struct vti_clock *clock;
-    uint64_t next, end; /* blocks still to come */
+    uint64_t next, end;           /* blocks still to come */
     struct vti_index_entry entry; /* of the block at hand */
     bool in_block;
     struct vti_decoder decoder;
@@ -299,13 +309,14 @@ struct vti_walk {
 void vti_walk_init(struct vti_walk *walk, struct vt_recording *recording, struct vti_track *track,
                    uint64_t first, uint64_t end);
 
-/* VTI_WALK_BLOCK: a block begins, its open stack can be read from the decoder. Damaged ones are skipped. */
+/* VTI_WALK_BLOCK: a block begins, its open stack can be read from the decoder. Damaged ones are
+ * skipped. */
 int vti_walk_next(struct vti_walk *walk, struct vti_event *event);
 
 /* The same after the caller has asked the decoder itself and got no event but `got`. */
 int vti_walk_block(struct vti_walk *walk, int got);
 
-/* ---- match.c: begins and ends become spans -------------------------------------------------------------- */
+/* ---- match.c: begins and ends become spans --------------------------------------------------- */
 
 enum { VTI_FRAME_COUNTED = 256, VTI_FRAME_FAILED = 512 }; /* beside enum vti_event_flags */
 
@@ -354,12 +365,12 @@ struct vti_matcher {
     struct vti_event event; /* the last one, for VTI_MATCH_EVENT */
     int64_t event_ns;
     struct vti_clock_piece piece; /* of the clock, the one that was used last */
-    struct vti_ids sites; /* slots of all sites met so far */
-    struct vti_near { /* the same for those met last, by their low bits */
+    struct vti_ids sites;         /* slots of all sites met so far */
+    struct vti_near {             /* the same for those met last, by their low bits */
         uint64_t site_plus_one;
         uint32_t slot;
     } near[VTI_NEAR];
-    uint32_t *open;       /* owned; per slot: counted spans that are open */
+    uint32_t *open; /* owned; per slot: counted spans that are open */
     size_t open_capacity;
     struct vti_frame *frames; /* owned */
     size_t depth;
@@ -368,7 +379,7 @@ struct vti_matcher {
     struct vti_open *starting; /* owned; the open stack of the block that starts */
     size_t starting_count;
     size_t starting_capacity;
-    size_t keep;     /* while is_closing: frames above it end at close_ns */
+    size_t keep; /* while is_closing: frames above it end at close_ns */
     bool is_closing;
     bool is_done;
     int64_t close_ns;
@@ -393,14 +404,15 @@ void vti_matcher_fini(struct vti_matcher *matcher);
 void vti_matcher_start(struct vti_matcher *matcher, struct vt_recording *recording,
                        struct vti_track *track, uint64_t first_block, uint64_t end_block);
 
-/* VTI_MATCH_SPAN with *match, in order of the ends; VTI_MATCH_EVENT with matcher->event for everything that
- * is not about spans of the thread; VTI_MATCH_END after the spans that are left open; or VTI_E_NOMEM. */
+/* VTI_MATCH_SPAN with *match, in order of the ends; VTI_MATCH_EVENT with matcher->event for
+ * everything that is not about spans of the thread; VTI_MATCH_END after the spans that are left
+ * open; or VTI_E_NOMEM. */
 int vti_matcher_next(struct vti_matcher *matcher, struct vti_match *match);
 
 /* The slot of a site, a new one if it was not met yet; or VTI_E_NOMEM. */
 int64_t vti_matcher_slot(struct vti_matcher *matcher, uint32_t site);
 
-/* ---- async.c: async spans between begin and end ----------------------------------------------------------- */
+/* ---- async.c: async spans between begin and end ---------------------------------------------- */
 
 struct vti_async {
     uint32_t process; /* the ids are unique in it */
@@ -427,7 +439,7 @@ struct vti_async *vti_asyncs_find(const struct vti_asyncs *asyncs, uint32_t proc
 void vti_asyncs_remove(struct vti_asyncs *asyncs, struct vti_async *async);
 void vti_asyncs_fini(struct vti_asyncs *asyncs);
 
-/* ---- cursor.c, for spans.c --------------------------------------------------------------------------------- */
+/* ---- cursor.c, for spans.c ------------------------------------------------------------------- */
 
 /* The site of the innermost span open on the track of the event that was given last, or VT_NONE. */
 uint32_t vti_cursor_parent_site(const vt_cursor *cursor);
@@ -437,62 +449,8 @@ void vti_event_value(struct vt_value *to, const struct vti_value *from);
 /* What our own cost leaves of a duration: never below zero. */
 int64_t vti_corrected(int64_t ns, double cost_ns);
 
-/* ---- tile.c, tile_cache.c: pictures of stretches of a track, at fixed zooms ----------------------------------- */
+/* ---- tile_cache.c; the rest of it is in tile.h ----------------------------------------------- */
 
-#define VTI_TILE_COLUMNS 256
-#define VTI_ZOOM_MOST 202
-#define VTI_TILE_DEPTHS 1024 /* deeper spans are not drawn */
-
-/* Something to draw in a column. Small: a window goes through 100,000 of them. */
-struct vti_cell {
-    uint32_t site;       /* of the longest span */
-    float longest_ns;    /* how long that is */
-    uint32_t column : 8;
-    uint32_t count : 24; /* how many short spans are folded here, guessed if from a summary; 1: the next of the
-                            tile's spans; 0: the same, but it is a column long or more and begins here */
-};
-
-struct vti_tile_span {
-    int64_t begin_ns, end_ns;
-    uint32_t site;
-    uint32_t depth;
-};
-
-/* Nanoseconds a column: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16 … so that a window finds one close to its pixel. */
-int64_t vti_zoom_width(uint32_t zoom);
-
-/* The first column is number * VTI_TILE_COLUMNS columns from the start. All in one piece of memory. */
-struct vti_tile {
-    uint32_t order; /* of the track in the recording */
-    uint32_t zoom;
-    int64_t number;
-    size_t bytes;
-    struct vti_tile *newer, *older; /* in the order of last use; not owned */
-    struct vti_tile *next;          /* with the same hash; not owned */
-    uint64_t used;                  /* when it was used last */
-    uint32_t depth_count;
-    uint32_t open_count;
-    uint32_t *cell_starts, *span_starts; /* depth_count + 1 each, into the two arrays below */
-    struct vti_cell *cells;      /* by depth, then column */
-    struct vti_tile_span *spans; /* those of cells with one span in the same order, and one more */
-    struct vti_tile_span *open;  /* one for each depth: spans that last beyond the tile */
-    float busy[VTI_TILE_COLUMNS];        /* share of the column during which a span was open */
-};
-
-/* What building tiles needs again and again. */
-struct vti_tile_builder;
-
-int vti_tile_builder_create(struct vti_tile_builder **builder, struct vt_recording *recording);
-void vti_tile_builder_free(struct vti_tile_builder *builder);
-
-/* A new tile, owned by the caller (one free()), or NULL without memory. */
-struct vti_tile *vti_tile_build(struct vti_tile_builder *builder, uint32_t order, uint32_t zoom,
-                                int64_t number);
-
-/* The tile from the cache, built if need be. It stays while vti_tiles_hold() is not called again. */
-struct vti_tile *vti_tiles_get(struct vt_recording *recording, uint32_t order, uint32_t zoom,
-                               int64_t number);
-void vti_tiles_hold(struct vt_recording *recording);
 void vti_tiles_free(struct vti_tiles *tiles);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * recording.c - opens, refreshes and closes a recording.
  *
- * A closed recording is opened from its end: trailer, END, facts, INDEX blocks; event blocks are not
- * touched. Anything else is scanned from the start. The file is mapped: if somebody cuts it off while it is
- * open, reading the missing part raises SIGBUS; a writer of ours never shortens what was written.
+ * A closed recording is opened from its end: trailer, END, facts, INDEX blocks; event blocks are
+ * not touched. Anything else is scanned from the start. The file is mapped: if somebody cuts it off
+ * while it is open, reading the missing part raises SIGBUS; a writer of ours never shortens what
+ * was written.
  */
 #include "base/bytes.h"
 #include "base/crc32c.h"

@@ -1,8 +1,10 @@
 /*
- * scan.c - walks over the blocks of a file that has no usable end: growing, or its writer was stopped.
+ * scan.c - walks over the blocks of a file that has no usable end: growing, or its writer was
+ * stopped.
  *
- * Only block headers are trusted here, each by its checksum; payloads of event blocks are checked when
- * they are first used. Bytes that are no block are stepped over in units of 8 and noted as damage.
+ * Only block headers are trusted here, each by its checksum; payloads of event blocks are checked
+ * when they are first used. Bytes that are no block are stepped over in units of 8 and noted as
+ * damage.
  */
 #include "base/bytes.h"
 #include "base/crc32c.h"

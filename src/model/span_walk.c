@@ -1,9 +1,9 @@
 /*
  * span_walk.c - every span of a recording, with attributes, errors and times without our own cost.
  *
- * Spans of threads come track by track from the matcher. Async spans may end on another track than they
- * began on, so they are matched in a second pass over all tracks merged by time, which is only made
- * if the first one met any.
+ * Spans of threads come track by track from the matcher. Async spans may end on another track than
+ * they began on, so they are matched in a second pass over all tracks merged by time, which is only
+ * made if the first one met any.
  */
 #include "model/span_walk.h"
 
@@ -36,8 +36,8 @@ struct vti_span_walk {
     struct vti_async **left; /* owned; without an end, by begin */
     size_t left_count, left_at;
     /* Numbers: */
-    uint64_t *bases; /* owned; spans in all tracks before, one more than there are tracks; NULL: not yet */
-    uint64_t skipped;  /* spans of the track that the matcher did not see */
+    uint64_t *bases;  /* owned; spans in all tracks before, and one for all; NULL: not yet */
+    uint64_t skipped; /* spans of the track that the matcher did not see */
     bool is_skipped_known;
 };
 
@@ -132,9 +132,9 @@ static void fill_from_match(const struct vti_span_walk *walk, struct vt_span *sp
     span->self_ns = match->self_ns;
     span->corrected_ns = vti_corrected(match->end_ns - match->begin_ns,
                                        track->inner_ns + (double)match->inside * track->pair_ns);
-    span->corrected_self_ns =
-        vti_corrected(match->self_ns, track->inner_ns + (double)match->frame->direct *
-                                                            (track->pair_ns - track->inner_ns));
+    span->corrected_self_ns = vti_corrected(
+        match->self_ns,
+        track->inner_ns + (double)match->frame->direct * (track->pair_ns - track->inner_ns));
     span->inside = match->inside;
     span->is_finished = match->is_finished;
     span->has_error = match->flags & VTI_FRAME_FAILED;
@@ -149,7 +149,8 @@ static void fill_from_match(const struct vti_span_walk *walk, struct vt_span *sp
     span->parent_site = match->parent_site;
 }
 
-/* Whether a span that reaches into the filter began before the block at which its track was begun. */
+/* Whether a span that reaches into the filter began before the block at which its track was
+ * begun. */
 static bool has_async_before(struct vti_span_walk *walk)
 {
     uint64_t end = walk->begins_only ? 0 : walk->first_block;
@@ -253,7 +254,8 @@ static int add_async_attr(struct vti_async *async, const struct vt_event *event)
     return 0;
 }
 
-static int take_async(struct vti_span_walk *walk, const struct vt_event *event, struct vt_span *span)
+static int take_async(struct vti_span_walk *walk, const struct vt_event *event,
+                      struct vt_span *span)
 {
     struct vti_facts *facts = &walk->recording->facts;
     int64_t at = vti_ids_find(&facts->track_ids, event->track);
@@ -400,7 +402,7 @@ static uint32_t stack_at(struct vti_span_walk *walk, struct vti_track *track, ui
     struct vti_decoder decoder;
 
     return open_block(walk->recording, track, block, &decoder) ? vti_decoder_stack_count(&decoder)
-                                                                : 0;
+                                                               : 0;
 }
 
 /* A track's spans: those that begin in it and those that it begins with. */

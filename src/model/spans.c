@@ -1,4 +1,5 @@
-/* spans.c - calls back for every span of a recording, and what our own cost leaves of a duration. */
+/* spans.c - calls back for every span of a recording, and what our own cost leaves of a
+ * duration. */
 #include "model/span_walk.h"
 
 int64_t vti_corrected(int64_t ns, double cost_ns)

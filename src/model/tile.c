@@ -1,10 +1,11 @@
 /*
  * tile.c - what a stretch of one track looks like at one zoom.
  *
- * Goes down the track's index until what it finds is so narrow that its summary names all spans of a column or
- * more that end there: narrower than a column, so that there is at most one of each depth, or than two if
- * there is none. Wider blocks are decoded. Spans that last beyond the tile are on the open stack of the
- * first block after it. So every span of at least a column is exact, and the work depends on the tile alone.
+ * Goes down the track's index until what it finds is so narrow that its summary names all spans of
+ * a column or more that end there: narrower than a column, so that there is at most one of each
+ * depth, or than two if there is none. Wider blocks are decoded. Spans that last beyond the tile
+ * are on the open stack of the first block after it. So every span of at least a column is exact,
+ * and the work depends on the tile alone.
  */
 #include "model/tile.h"
 
@@ -66,11 +67,13 @@ static struct vti_decoder *open_stack_of(struct vti_tile_builder *builder, uint6
     return decoder;
 }
 
-/* The time up to `ns`, where a block begins: no event lies in it, so it is busy throughout or not at all, or
- * so busy on average if it stands for several such times. */
+/* The time up to `ns`, where a block begins: no event lies in it, so it is busy throughout or
+ * not at all, or so busy on average if it stands for several such times. */
 static void add_gap(struct vti_tile_builder *builder, int64_t ns, double share)
 {
-    int64_t begin = builder->has_last ? builder->last_ns : builder->has_before ? builder->from_ns : ns;
+    int64_t begin = builder->has_last     ? builder->last_ns
+                    : builder->has_before ? builder->from_ns
+                                          : ns;
 
     if (begin < ns)
         vti_tile_add_busy(builder, begin, ns, share);
@@ -102,7 +105,8 @@ static void flush_run(struct vti_tile_builder *builder)
     builder->run_first = builder->run_end = 0;
 }
 
-/* How many spans of each depth there may be. It is not known: where the longest is short there is room for more. */
+/* How many spans of each depth there may be. It is not known: where the longest is short there
+ * is room for more. */
 static void guess_counts(const struct vti_tile_builder *builder, const struct vti_lane *lanes,
                          uint32_t count, uint64_t begins, int64_t length_ns, uint32_t *guesses)
 {
@@ -118,14 +122,16 @@ static void guess_counts(const struct vti_tile_builder *builder, const struct vt
     for (uint32_t i = 0; i < count; i++) {
         double share = sum > 0 ? (double)begins * weights[i] / sum : 0;
 
-        guesses[i] = share > VTI_CELL_MOST ? VTI_CELL_MOST : share > 1 ? (uint32_t)(share + 0.5) : 1;
+        guesses[i] = share > VTI_CELL_MOST ? VTI_CELL_MOST
+                     : share > 1           ? (uint32_t)(share + 0.5)
+                                           : 1;
     }
 }
 
-/* The longest spans of a stretch, each for all of its depth. Where the stretch has more columns than one the
- * others get their part, so that the picture has no holes. */
-static void add_lanes(struct vti_tile_builder *builder, const struct vti_lane *lanes, uint32_t count,
-                      uint64_t begins, int64_t begin_ns, int64_t end_ns)
+/* The longest spans of a stretch, each for all of its depth. Where the stretch has more columns
+ * than one the others get their part, so that the picture has no holes. */
+static void add_lanes(struct vti_tile_builder *builder, const struct vti_lane *lanes,
+                      uint32_t count, uint64_t begins, int64_t begin_ns, int64_t end_ns)
 {
     uint32_t first = vti_tile_column(builder, begin_ns);
     uint32_t last = vti_tile_column(builder, end_ns);
@@ -148,8 +154,9 @@ static void add_lanes(struct vti_tile_builder *builder, const struct vti_lane *l
     }
 }
 
-/* Whether a stretch need not be looked into: it is narrow, and no span that ends there is as long as a
- * column; or so narrow that of each depth only one can be, the longest, which is known. */
+/* Whether a stretch need not be looked into: it is narrow, and no span that ends there is as
+ * long as a column; or so narrow that of each depth only one can be, the longest, which is
+ * known. */
 static bool is_leaf(const struct vti_tile_builder *builder, const struct vti_lane *lanes,
                     uint32_t count, int64_t length_ns)
 {
@@ -169,7 +176,8 @@ static void add_busy_ticks(struct vti_tile_builder *builder, int64_t begin_ns, i
                            uint64_t busy_ticks)
 {
     int64_t length = end_ns - begin_ns;
-    double share = length > 0 ? (double)busy_ticks * builder->clock->ns_per_tick / (double)length : 0;
+    double share = length > 0 ? (double)busy_ticks * builder->clock->ns_per_tick / (double)length
+                              : 0;
 
     vti_tile_add_busy(builder, begin_ns, end_ns, share > 1 ? 1 : share);
     set_last(builder, end_ns);
@@ -233,7 +241,8 @@ static void visit_block(struct vti_tile_builder *builder, uint64_t at, int64_t b
     add_lanes(builder, summary.lanes, summary.lane_count, summary.begins, begin_ns, end_ns);
 }
 
-/* How busy the time between the nodes [first, end) is: what the node above has more than they have. */
+/* How busy the time between the nodes [first, end) is: what the node above has more than they
+ * have. */
 static double share_between(const struct vti_index *index, uint32_t level, uint64_t first,
                             uint64_t end, uint64_t busy_above)
 {
@@ -253,7 +262,8 @@ static double share_between(const struct vti_index *index, uint32_t level, uint6
     return busy_above - busy < between ? (double)(busy_above - busy) / (double)between : 1;
 }
 
-/* How busy the time just before the first block of a node is: that between nodes of the top level. */
+/* How busy the time just before the first block of a node is: that between nodes of the top
+ * level. */
 static double share_before(struct vti_tile_builder *builder, uint64_t block)
 {
     const struct vti_decoder *decoder = open_stack_of(builder, block);
@@ -278,8 +288,8 @@ static void descend(struct vti_tile_builder *builder, uint32_t level, uint64_t a
 }
 
 /*
- * Elements [first, end) of a level, until the tile's end has been passed. The shares say how busy the time
- * before the first one and between the others is; below zero: not known.
+ * Elements [first, end) of a level, until the tile's end has been passed. The shares say how busy
+ * the time before the first one and between the others is; below zero: not known.
  */
 static void visit(struct vti_tile_builder *builder, uint32_t level, uint64_t first, uint64_t end,
                   double first_share, double share)
@@ -319,15 +329,15 @@ static void visit(struct vti_tile_builder *builder, uint32_t level, uint64_t fir
     }
 }
 
-static void add_open(struct vti_tile_builder *builder, uint32_t depth, uint32_t site, int64_t begin_ns)
+static void add_open(struct vti_tile_builder *builder, uint32_t depth, uint32_t site,
+                     int64_t begin_ns)
 {
     if (vti_grow(&builder->open, builder->open_count, &builder->open_capacity,
                  sizeof *builder->open)) {
         builder->is_short_of_memory = true;
         return;
     }
-    builder->open[builder->open_count++] =
-        (struct vti_tile_span){begin_ns, INT64_MAX, site, depth};
+    builder->open[builder->open_count++] = (struct vti_tile_span){begin_ns, INT64_MAX, site, depth};
 }
 
 /* Spans that are open when the first block after the tile begins. */
@@ -349,8 +359,8 @@ static void look_beyond(struct vti_tile_builder *builder)
     if (!decoder)
         return;
     is_open = vti_decoder_stack_count(decoder) > 0;
-    for (uint32_t depth = 0; depth < VTI_TILE_DEPTHS &&
-                             vti_decoder_stack_next(decoder, &site, &begin) > 0; depth++) {
+    for (uint32_t depth = 0;
+         depth < VTI_TILE_DEPTHS && vti_decoder_stack_next(decoder, &site, &begin) > 0; depth++) {
         int64_t begin_ns = vti_clock_ns(builder->clock, begin);
 
         if (begin_ns >= builder->to_ns)

@@ -1,9 +1,10 @@
 /*
- * tile_cache.c - tiles that were used lately, so that a window that is asked for again, or moved a bit,
- * costs no more than putting it together. Bounded; the one not used for the longest time goes first.
+ * tile_cache.c - tiles that were used lately, so that a window that is asked for again, or moved a
+ * bit, costs no more than putting it together. Bounded; the one not used for the longest time goes
+ * first.
  */
 #include "base/error.h"
-#include "model/model.h"
+#include "model/tile.h"
 
 #include <stdlib.h>
 

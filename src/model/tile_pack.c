@@ -1,6 +1,6 @@
 /*
- * tile_pack.c - gathers spans and busy time, and packs them into a tile: one piece of memory, by depth, then
- * time.
+ * tile_pack.c - gathers spans and busy time, and packs them into a tile: one piece of memory, by
+ * depth, then time.
  */
 #include "model/tile.h"
 
@@ -61,7 +61,7 @@ int64_t vti_tile_middle(const struct vti_tile_span *span)
 }
 
 void vti_tile_fold(struct vti_tile_builder *builder, uint32_t column,
-                    const struct vti_tile_span *span, uint32_t count)
+                   const struct vti_tile_span *span, uint32_t count)
 {
     int64_t duration = span->end_ns - span->begin_ns;
     struct vti_fold *row = row_of(builder, span->depth);

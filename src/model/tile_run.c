@@ -1,8 +1,8 @@
 /*
  * tile_run.c - decodes blocks into a tile.
  *
- * As match.c, but for what a picture needs: no slots, attributes or children. This is what a window costs
- * that nobody has looked at before, so it does as little as it can for each event.
+ * As match.c, but for what a picture needs: no slots, attributes or children. This is what a window
+ * costs that nobody has looked at before, so it does as little as it can for each event.
  */
 #include "model/tile.h"
 
@@ -38,9 +38,9 @@ static bool pop(struct vti_tile_block *block, struct vti_clock *clock, uint64_t 
         vti_grow(&block->spans, block->span_count, &block->span_capacity, sizeof *block->spans))
         return false;
     open = &block->after.items[--block->after.count];
-    block->spans[block->span_count++] =
-        (struct vti_tile_span){vti_clock_ns(clock, open->begin), vti_clock_ns(clock, ticks),
-                               open->site, (uint32_t)block->after.count};
+    block->spans[block->span_count++] = (struct vti_tile_span){
+        vti_clock_ns(clock, open->begin), vti_clock_ns(clock, ticks), open->site,
+        (uint32_t)block->after.count};
     return true;
 }
 
@@ -90,8 +90,8 @@ bool vti_tile_decode(struct vti_tile_builder *builder, uint64_t at)
     return true;
 }
 
-static void draw(struct vti_tile_builder *builder, const struct vti_tile_span *span, int64_t from_ns,
-                 int64_t to_ns)
+static void draw(struct vti_tile_builder *builder, const struct vti_tile_span *span,
+                 int64_t from_ns, int64_t to_ns)
 {
     if (span->depth == 0)
         vti_tile_add_busy(builder, span->begin_ns > from_ns ? span->begin_ns : from_ns,
@@ -100,8 +100,8 @@ static void draw(struct vti_tile_builder *builder, const struct vti_tile_span *s
 }
 
 /* Spans that the next block does not have any more ended where events are missing. */
-static void draw_missing(struct vti_tile_builder *builder, const struct vti_stack *before, int64_t ns,
-                         int64_t from_ns, int64_t to_ns)
+static void draw_missing(struct vti_tile_builder *builder, const struct vti_stack *before,
+                         int64_t ns, int64_t from_ns, int64_t to_ns)
 {
     const struct vti_stack *stack = &builder->stack;
     size_t known = 0;

@@ -1,9 +1,10 @@
 /*
  * track_index.c - the event blocks of one track: where they are and what times they cover.
  *
- * They come from the INDEX block of a closed recording, which is used where it lies and checked once
- * before the first query (not when opening: it may be large), or from a scan. In the second case the
- * upper levels, which only windows need, are built in memory the first time and carried on as a file grows.
+ * They come from the INDEX block of a closed recording, which is used where it lies and checked
+ * once before the first query (not when opening: it may be large), or from a scan. In the second
+ * case the upper levels, which only windows need, are built in memory the first time and carried on
+ * as a file grows.
  */
 #include "base/crc32c.h"
 #include "base/error.h"
@@ -65,8 +66,8 @@ int vti_blocks_place(struct vt_recording *recording, uint64_t offset,
     return 0;
 }
 
-/* The numbers at the start of a summary. They are only believed after the payload's checksum is known,
- * but a block that turns out to be damaged takes them away again. */
+/* The numbers at the start of a summary. They are only believed after the payload's checksum is
+ * known, but a block that turns out to be damaged takes them away again. */
 static void peek_summary(const struct vti_block_header *header, const uint8_t *payload,
                          struct vti_index_entry *entry)
 {
@@ -197,7 +198,8 @@ uint64_t vti_blocks_from_ticks(const struct vti_track *track, uint64_t ticks)
     return low;
 }
 
-uint64_t vti_blocks_from_ns(struct vt_recording *recording, const struct vti_track *track, int64_t ns)
+uint64_t vti_blocks_from_ns(struct vt_recording *recording, const struct vti_track *track,
+                            int64_t ns)
 {
     struct vti_clock *clock = vti_track_clock(recording, track);
     struct vti_index_entry entry;
@@ -227,9 +229,9 @@ void vti_blocks_spoil(struct vt_recording *recording, struct vti_track *track,
     if (begin >= recording->map.size)
         begin = track->blocks.index_at;
     left = recording->map.size - begin;
-    if (!vti_damage_note(recording, begin,
-                         begin + (vti_block_bytes(&header) < left ? vti_block_bytes(&header) : left),
-                         what))
+    if (!vti_damage_note(
+            recording, begin,
+            begin + (vti_block_bytes(&header) < left ? vti_block_bytes(&header) : left), what))
         return;
     track->blocks.damaged_events += entry->events;
     track->blocks.damaged_begins += entry->begins;
@@ -295,7 +297,8 @@ bool vti_blocks_read_at(struct vt_recording *recording, struct vti_track *track,
     return true;
 }
 
-/* Brings the builder up to the last block. A damaged one counts as empty, so that both count alike. */
+/* Brings the builder up to the last block. A damaged one counts as empty, so that both count
+ * alike. */
 static int feed_builder(struct vt_recording *recording, struct vti_track *track)
 {
     struct vti_blocks *blocks = &track->blocks;

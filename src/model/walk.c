@@ -1,8 +1,8 @@
 /*
  * walk.c - the events of one track, block by block.
  *
- * Every block is checked before its first event is given. One that does not parse is noted as damage,
- * and the walk goes on with the next, whose open stack tells the caller where it stands.
+ * Every block is checked before its first event is given. One that does not parse is noted as
+ * damage, and the walk goes on with the next, whose open stack tells the caller where it stands.
  */
 #include "model/model.h"
 

@@ -1,11 +1,12 @@
 /*
  * window.c - puts a picture of a stretch of time together from tiles.
  *
- * Tiles are finer than the window's pixels by a factor of up to 1.25: columns are folded into pixels, and
- * spans of at least a pixel become rectangles. A span that several tiles know is drawn once.
+ * Tiles are finer than the window's pixels by a factor of up to 1.25: columns are folded into
+ * pixels, and spans of at least a pixel become rectangles. A span that several tiles know is drawn
+ * once.
  */
 #include "base/error.h"
-#include "model/model.h"
+#include "model/tile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 
 /* Where a column of a tile lies in the window. */
 struct column {
-    uint32_t pixel;      /* to draw it in; VT_NONE outside */
-    uint32_t first;      /* pixel in which it begins … */
-    float share;         /* … what it covers of that … */
-    float next_share;    /* … and of the one after it */
+    uint32_t pixel;   /* to draw it in; VT_NONE outside */
+    uint32_t first;   /* pixel in which it begins … */
+    float share;      /* … what it covers of that … */
+    float next_share; /* … and of the one after it */
 };
 
 struct query {
@@ -32,7 +33,7 @@ struct query {
     double pixels_per_ns;
     int64_t from_ns, to_ns; /* the window's */
     int64_t short_ns;       /* what lasts less than a pixel lasts less than this */
-    int64_t *pixel_starts; /* owned; pixels + 1 */
+    int64_t *pixel_starts;  /* owned; pixels + 1 */
     uint32_t zoom;
     int64_t width_ns, tile_ns;
     int64_t first_tile, tile_count;
@@ -43,10 +44,10 @@ struct query {
 /* Draws one depth of one track. */
 struct pen {
     uint32_t track, depth;
-    struct vt_rect *next; /* where the next rectangle goes; there is room for all of the depth */
-    struct vt_rect *fold; /* the rectangle that short spans of `pixel` are folded into … */
-    uint32_t pixel;       /* … VT_NONE: there is none yet */
-    float longest_ns; /* of them */
+    struct vt_rect *next;  /* where the next rectangle goes; there is room for all of the depth */
+    struct vt_rect *fold;  /* the rectangle that short spans of `pixel` are folded into … */
+    uint32_t pixel;        /* … VT_NONE: there is none yet */
+    float longest_ns;      /* of them */
     int64_t span_begin_ns; /* of the last span: others know it too */
 };
 
@@ -79,8 +80,9 @@ static int reserve(struct query *query, size_t more)
 }
 
 /*
- * Draws a cell; `one` is its span if it has one. Nearly all of a window's time goes into this. Which of the
- * cases it is cannot be foretold, so there are no branches but one for what is hardly ever so.
+ * Draws a cell; `one` is its span if it has one. Nearly all of a window's time goes into this.
+ * Which of the cases it is cannot be foretold, so there are no branches but one for what is hardly
+ * ever so.
  */
 static ALWAYS_INLINE void draw_cell(const struct query *query, struct pen *pen,
                                     const struct vti_cell *cell, uint32_t pixel,
@@ -90,16 +92,16 @@ static ALWAYS_INLINE void draw_cell(const struct query *query, struct pen *pen,
     int64_t end_ns = one->end_ns;
     bool is_span = cell->count == 0;
     bool is_long = is_span & (end_ns - begin_ns >= query->short_ns);
-    bool is_outside = is_span ? (begin_ns >= query->to_ns) | (end_ns <= query->from_ns) |
-                                    (begin_ns == pen->span_begin_ns)
-                              : pixel == VT_NONE;
+    bool is_outside = (begin_ns >= query->to_ns) | (end_ns <= query->from_ns) |
+                      (begin_ns == pen->span_begin_ns);
     struct vt_rect *rect;
     uint32_t before;
     uint32_t count;
     bool is_new;
     bool is_longest;
+    bool is_exact;
 
-    if (is_outside)
+    if (is_span ? is_outside : pixel == VT_NONE)
         return;
     pixel = pixel == VT_NONE ? 0 : pixel;
     is_new = is_long | (pen->pixel != pixel);
@@ -111,12 +113,14 @@ static ALWAYS_INLINE void draw_cell(const struct query *query, struct pen *pen,
     rect->depth = pen->depth;
     rect->site = is_longest ? cell->site : rect->site;
     rect->count = count >= before ? count : UINT32_MAX;
-    rect->begin_ns = is_new & (cell->count <= 1) ? begin_ns : query->pixel_starts[pixel];
-    rect->end_ns = is_new & (cell->count <= 1) ? end_ns : query->pixel_starts[pixel + 1];
+    is_exact = is_new & (cell->count <= 1);
+    rect->begin_ns = is_exact ? begin_ns : query->pixel_starts[pixel];
+    rect->end_ns = is_exact ? end_ns : query->pixel_starts[pixel + 1];
     pen->next += is_new;
     pen->fold = is_long ? pen->fold : rect;
     pen->pixel = is_long ? pen->pixel : pixel;
-    pen->longest_ns = is_longest & !is_long ? cell->longest_ns : pen->longest_ns;
+    is_longest &= !is_long;
+    pen->longest_ns = is_longest ? cell->longest_ns : pen->longest_ns;
     pen->span_begin_ns = is_span ? begin_ns : pen->span_begin_ns;
 }
 
@@ -146,7 +150,8 @@ static ALWAYS_INLINE void draw_fold(const struct query *query, struct pen *pen,
     pen->longest_ns = is_longest ? cell->longest_ns : pen->longest_ns;
 }
 
-/* What one tile has at one depth. The loops work on a copy of the pen, which can be kept in registers. */
+/* What one tile has at one depth. The loops work on a copy of the pen, which can be kept in
+ * registers. */
 static void draw_tile(const struct query *query, struct pen *pen, const struct vti_tile *tile,
                       const struct column *columns)
 {
@@ -180,8 +185,8 @@ static size_t count_at_depth(const struct query *query, uint32_t depth)
     return count;
 }
 
-/* Takes in the rectangles up to `end`. A column lies in the pixel of its middle, so what begins near the
- * border of two pixels may come a place or two late. */
+/* Takes in the rectangles up to `end`. A column lies in the pixel of its middle, so what begins
+ * near the border of two pixels may come a place or two late. */
 static void finish_depth(struct vt_window *window, struct vt_rect *end)
 {
     struct vt_rect *first = window->rects + window->rect_count;
@@ -202,8 +207,7 @@ static void finish_depth(struct vt_window *window, struct vt_rect *end)
 static int draw_depth(struct query *query, uint32_t depth, uint32_t track)
 {
     struct vt_window *window = query->window;
-    struct pen pen = {
-        .depth = depth, .track = track, .pixel = VT_NONE, .span_begin_ns = INT64_MIN};
+    struct pen pen = {.depth = depth, .track = track, .pixel = VT_NONE, .span_begin_ns = INT64_MIN};
     const struct vti_tile *last = NULL;
 
     if (reserve(query, count_at_depth(query, depth)))
@@ -340,7 +344,8 @@ static int prepare(struct query *query, struct vt_window *window)
     query->from_ns = window->from_ns;
     query->to_ns = window->to_ns;
     query->short_ns = (int64_t)ceil(query->pixel_ns);
-    while (query->zoom < VTI_ZOOM_MOST && (double)vti_zoom_width(query->zoom + 1) <= query->pixel_ns)
+    while (query->zoom < VTI_ZOOM_MOST &&
+           (double)vti_zoom_width(query->zoom + 1) <= query->pixel_ns)
         query->zoom++;
     query->width_ns = vti_zoom_width(query->zoom);
     query->tile_ns = query->width_ns * VTI_TILE_COLUMNS;
@@ -348,8 +353,7 @@ static int prepare(struct query *query, struct vt_window *window)
     query->tile_count = tile_of(query, window->to_ns - 1) - query->first_tile + 1;
     query->pixel_starts = malloc(((size_t)window->pixels + 1) * sizeof *query->pixel_starts);
     query->tiles = calloc((size_t)query->tile_count, sizeof(struct vti_tile *));
-    query->columns =
-        malloc((size_t)query->tile_count * VTI_TILE_COLUMNS * sizeof *query->columns);
+    query->columns = malloc((size_t)query->tile_count * VTI_TILE_COLUMNS * sizeof *query->columns);
     if (!query->pixel_starts || !query->tiles || !query->columns)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     for (uint32_t i = 0; i < window->pixels; i++)
@@ -422,10 +426,9 @@ int vt_window_query(vt_recording *recording, int64_t from_ns, int64_t to_ns, uin
         window->to_ns = window->from_ns + 1;
     window->pixels = pixels;
     if (from_ns >= to_ns || pixels == 0 || pixels > PIXELS_MOST)
-        return vti_read_result(vti_fail(VTI_E_USAGE,
-                                        "%s: no window from %lld to %lld ns on %u pixels",
-                                        recording->path, (long long)from_ns, (long long)to_ns,
-                                        pixels));
+        return vti_read_result(
+            vti_fail(VTI_E_USAGE, "%s: no window from %lld to %lld ns on %u pixels",
+                     recording->path, (long long)from_ns, (long long)to_ns, pixels));
     result = vti_recording_prepare(recording);
     if (!result)
         result = draw(&query);

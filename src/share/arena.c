@@ -78,7 +78,8 @@ static uint64_t retag(uint64_t head, uint32_t index_plus_one)
     return ((head >> 32) + 1) << 32 | index_plus_one;
 }
 
-static uint32_t pop(const struct vti_arena_control *control, struct vti_free_list *list, link_of link)
+static uint32_t pop(const struct vti_arena_control *control, struct vti_free_list *list,
+                    link_of link)
 {
     uint64_t head = __atomic_load_n(&list->head, __ATOMIC_ACQUIRE);
     uint32_t fresh;

@@ -5,13 +5,14 @@
  *     0        control   written by the drainer: the word that switches recording, clock, policy
  *     4096     producer  written by the program: who it is, what a pair costs, sites so far
  *     8192     sites     append-only log of site descriptions
- *              slots     two pages for each thread: its first records, and where to count lost ones
+ *              slots     four pages for each thread: records of its own, and where to count lost ones
  *              blocks    64 KiB each, of 16-byte records
  *
  * There are no pointers and no locks in here: both sides may be killed at any time, and the drainer
  * trusts nothing that it reads (every index is checked).
  *
- * A thread begins in its slot, so that thousands of threads with little to say need no block. The way
+ * A thread begins in its slot, so that thousands of threads with little to say need no block, and
+ * comes back to it when no block is free, so that none is left with nothing. The way
  * of a block: a thread pops it from the free list, fills it, links it behind its previous one; the
  * drainer follows the links, zeroes what it has read and pushes it back. A zero first word
  * therefore always means "not written yet".
@@ -28,8 +29,8 @@
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
-#define VTI_SLOT_BYTES (2 * VTI_PAGE)
-#define VTI_FIRST_RECORDS 256  /* in the slot itself */
+#define VTI_SLOT_BYTES (4 * VTI_PAGE)
+#define VTI_OWN_RECORDS 768 /* in the slot itself */
 #define VTI_SCRATCH_RECORDS 240
 #define VTI_SITE_AREA (16u << 20)
 #define VTI_SLOT_COUNT 4096
@@ -59,7 +60,8 @@ struct vti_arena_control {
     uint64_t sites_offset;
     uint64_t slots_offset;
     uint64_t blocks_offset;
-    uint32_t clock; /* enum vti_clock_type of format/facts.h: 1 counter, 2 nanoseconds, 3 ARM counter */
+    uint32_t
+        clock; /* enum vti_clock_type of format/facts.h: 1 counter, 2 nanoseconds, 3 ARM counter */
     uint32_t policy;
     uint32_t block_limit_ms;
     int32_t drainer_pid;
@@ -94,6 +96,8 @@ struct vti_site_entry {
     uint32_t reserved;
 };
 
+#define VTI_NEXT_OWN UINT32_MAX /* a link back to the slot's own records */
+
 enum vti_slot_state { VTI_SLOT_FREE, VTI_SLOT_LIVE, VTI_SLOT_DEAD };
 
 /* Sums over a stretch in which records went to the scratch area. */
@@ -110,29 +114,29 @@ struct vti_slot {
     int32_t tid;
     uint64_t start;
     uint64_t end;
-    uint32_t next;      /* as in a block: what follows the first records */
-    uint32_t used;      /* as in a block */
-    uint32_t next_free; /* link of the free list */
-    uint32_t reserved;
+    uint32_t next;        /* as in a block: what follows the slot's own records */
+    uint32_t used;        /* as in a block */
+    uint32_t next_free;   /* link of the free list */
+    uint32_t is_own_free; /* the own records were left and read: they may be used again */
     char name[16];
-    uint32_t is_losing;      /* records go to `scratch` and are only counted */
-    uint32_t loss_sequence;  /* of the loss under way */
-    uint32_t tally_at;       /* which of the two is valid: a kill between two stores cannot split a sum */
+    uint32_t is_losing;     /* records go to `scratch` and are only counted */
+    uint32_t loss_sequence; /* of the loss under way */
+    uint32_t tally_at; /* which of the two is valid: a kill between two stores cannot split a sum */
     uint32_t reserved_too;
     struct vti_tally tallies[2];
-    struct vti_record first[VTI_FIRST_RECORDS];
+    struct vti_record own[VTI_OWN_RECORDS];
     struct vti_record scratch[VTI_SCRATCH_RECORDS];
 };
 
 struct vti_block {
-    uint32_t next; /* index + 1 of the thread's next block; set when this one is done with */
+    uint32_t next; /* index + 1 of the thread's next block, or VTI_NEXT_OWN; set when this is done with */
     uint32_t used; /* records before this are all that were handed out; valid once `next` is set */
     uint32_t next_free;
     uint32_t reserved[13];
     struct vti_record records[VTI_BLOCK_RECORDS];
 };
 
-_Static_assert(sizeof(struct vti_slot) <= VTI_SLOT_BYTES, "a slot is two pages");
+_Static_assert(sizeof(struct vti_slot) <= VTI_SLOT_BYTES, "a slot is four pages");
 _Static_assert(sizeof(struct vti_block) == VTI_BLOCK_BYTES, "a block is 64 KiB");
 
 /* Sizes and offsets for `block_count` blocks; fills the control part of a fresh arena. */

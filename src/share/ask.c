@@ -51,7 +51,9 @@ static bool receive(int fd, struct vti_answer *answer, int *passed)
         char room[CMSG_SPACE(sizeof(int))];
     } control;
     struct iovec part = {answer, sizeof *answer};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
                              .msg_controllen = sizeof control};
     struct cmsghdr *header;
     ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);

@@ -39,7 +39,8 @@ enum vti_record_kind {
 };
 
 #define VTI_TAG(kind, payloads, flags, type)                                                       \
-    ((uint32_t)(kind) | (uint32_t)(payloads) << 8 | (uint32_t)(flags) << 16 | (uint32_t)(type) << 24)
+    ((uint32_t)(kind) | (uint32_t)(payloads) << 8 | (uint32_t)(flags) << 16 |                      \
+     (uint32_t)(type) << 24)
 #define VTI_TAG_KIND(tag) ((tag)&0xff)
 #define VTI_TAG_PAYLOADS(tag) (((tag) >> 8) & 0xff)
 #define VTI_TAG_FLAGS(tag) (((tag) >> 16) & 0xff)

@@ -1,10 +1,10 @@
 /*
- * fuzz_recording.c - libFuzzer target: any bytes as a recording. Opens it, asks for everything there is to
- * ask for, twice, the second time after the rest of a file that was cut off has come.
+ * fuzz_recording.c - libFuzzer target: any bytes as a recording. Opens it, asks for everything
+ * there is to ask for, twice, the second time after the rest of a file that was cut off has come.
  *
- * Random bytes never have the right checksums, so unless the first byte of the input is odd they are put
- * right before the file is opened: what lies behind them is then reached. The rest of that byte says
- * where the file is cut off for the first time.
+ * Random bytes never have the right checksums, so unless the first byte of the input is odd they
+ * are put right before the file is opened: what lies behind them is then reached. The rest of that
+ * byte says where the file is cut off for the first time.
  */
 #include "base/bytes.h"
 #include "base/crc32c.h"
@@ -39,7 +39,7 @@ static void touch_text(struct vt_text text)
         sum = (char)(sum + text.data[i]);
 }
 
-/* ---- checksums ------------------------------------------------------------------------------------ */
+/* ---- checksums ------------------------------------------------------------------------------- */
 
 static void put_right(uint8_t *bytes, size_t size)
 {
@@ -63,7 +63,8 @@ static void put_right(uint8_t *bytes, size_t size)
         vti_put_u32(bytes + at + 44, vti_crc32c(bytes + at, 44));
         /* Blocks inside of one that is too long, or has too short a length, are put right too. */
         at += payload <= left && payload < 65536
-                  ? VTI_BLOCK_HEADER_BYTES + (payload + VTI_BLOCK_ALIGN - 1) / VTI_BLOCK_ALIGN * VTI_BLOCK_ALIGN
+                  ? VTI_BLOCK_HEADER_BYTES +
+                        (payload + VTI_BLOCK_ALIGN - 1) / VTI_BLOCK_ALIGN * VTI_BLOCK_ALIGN
                   : VTI_BLOCK_ALIGN;
     }
     if (size >= VTI_FILE_HEADER_BYTES + VTI_TRAILER_BYTES) {
@@ -74,7 +75,7 @@ static void put_right(uint8_t *bytes, size_t size)
     }
 }
 
-/* ---- asking --------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static void ask_for_facts(const vt_recording *recording, const struct vt_recording_info *info)
 {

@@ -1,5 +1,5 @@
 /*
- * make_recording.c - writes a small recording that holds a bit of everything, always the same bytes.
+ * make_recording.c - writes a small recording with a bit of everything, always the same bytes.
  *
  *     make_recording [options] OUT.vt
  *       --host NAME       name of the host (alpha)
@@ -96,21 +96,20 @@ static void clock_domain(uint32_t domain, uint64_t shift_ns)
     struct vti_anchor anchors[3];
 
     for (unsigned i = 0; i < 3; i++)
-        anchors[i] = (struct vti_anchor){ticks_at(i * 1000000u),
-                                         settings.boot_ns + settings.start_ns + i * 1000000000u,
-                                         EPOCH_NS + settings.start_ns + i * 1000000000u + shift_ns,
-                                         40};
-    vti_clock_write(&payload,
-                    &(struct vti_clock_fact){domain, domain,
-                                             settings.is_monotonic ? VTI_CLOCK_MONOTONIC_NS
-                                                                   : VTI_CLOCK_TSC,
-                                             3, anchors});
+        anchors[i] = (struct vti_anchor){
+            ticks_at(i * 1000000u), settings.boot_ns + settings.start_ns + i * 1000000000u,
+            EPOCH_NS + settings.start_ns + i * 1000000000u + shift_ns, 40};
+    vti_clock_write(&payload, &(struct vti_clock_fact){
+                                  domain, domain,
+                                  settings.is_monotonic ? VTI_CLOCK_MONOTONIC_NS : VTI_CLOCK_TSC, 3,
+                                  anchors});
     fact(VTI_CLOCK);
 }
 
 static void opening(void)
 {
-    static const char command[] = "./pipeline\0--input\0alerts \xe2\x80\x9c" "1\xe2\x80\x9d.avro";
+    static const char command[] = "./pipeline\0--input\0alerts \xe2\x80\x9c"
+                                  "1\xe2\x80\x9d.avro";
 
     meta("venturi", "0.1.0", 5);
     meta("command", command, sizeof command - 1);
@@ -127,8 +126,7 @@ static void opening(void)
                                                text("Other CPU"), 4});
         fact(VTI_HOST);
         clock_domain(1, (uint64_t)-settings.link_ns);
-        vti_clock_link_write(&payload,
-                             &(struct vti_clock_link_fact){0, 1, settings.link_ns, 250});
+        vti_clock_link_write(&payload, &(struct vti_clock_link_fact){0, 1, settings.link_ns, 250});
         fact(VTI_CLOCK_LINK);
     }
 }
@@ -175,9 +173,8 @@ static void track(uint32_t id, uint32_t process, uint32_t tid, const char *name,
 {
     if (settings.has_no_process)
         return;
-    vti_track_write(&payload,
-                    &(struct vti_track_fact){id, process, 0, tid, ticks_at(id * 500),
-                                             end_us ? ticks_at(end_us) : 0, text(name)});
+    vti_track_write(&payload, &(struct vti_track_fact){id, process, 0, tid, ticks_at(id * 500),
+                                                       end_us ? ticks_at(end_us) : 0, text(name)});
     fact(VTI_TRACK);
 }
 
@@ -283,8 +280,8 @@ static void async_begin(unsigned track, uint32_t site, uint64_t id)
 
 static void async_end(unsigned track, uint64_t id, unsigned flags)
 {
-    add(track, (struct vti_event){
-                   .kind = VTI_EVENT_ASYNC_END, .async_id = id, .flags = (uint8_t)flags});
+    add(track,
+        (struct vti_event){.kind = VTI_EVENT_ASYNC_END, .async_id = id, .flags = (uint8_t)flags});
 }
 
 static void async_attr(unsigned track, uint64_t id, uint32_t key, struct vti_value value)
@@ -302,9 +299,13 @@ static void hostile_spans(void)
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
     for (unsigned i = 0; i < 7; i++) {
-        const char *const names[] = {control, "\"quotes\", 'and', \\back\\",
-                                     "</script><b>bold", bad_utf8,
-                                     longest, "", "\xe2\x80\xaertl \xe6\x97\xa5\xe6\x9c\xac"};
+        const char *const names[] = {control,
+                                     "\"quotes\", 'and', \\back\\",
+                                     "</script><b>bold",
+                                     bad_utf8,
+                                     longest,
+                                     "",
+                                     "\xe2\x80\xaertl \xe6\x97\xa5\xe6\x9c\xac"};
 
         begin(0, span_site(names[i], i == 0 ? control : "hostile", 200 + i));
         end(0, 10);
@@ -316,7 +317,8 @@ static void attributes(void)
     static const struct {
         const char *key;
         int which;
-    } keys[] = {{"ndet", 0}, {"size", 1}, {"score", 2}, {"object", 3}, {"nan", 4}, {"key \"\x01", 5}};
+    } keys[] = {{"ndet", 0},   {"size", 1}, {"score", 2},
+                {"object", 3}, {"nan", 4},  {"key \"\x01", 5}};
 
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct vti_value values[] = {of_int(-7),
@@ -529,15 +531,33 @@ static void take_options(int argc, char **argv)
 
     while ((found = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (found) {
-        case 'h': settings.host = optarg; break;
-        case 'p': settings.pid = (uint32_t)strtoul(optarg, NULL, 10); break;
-        case 's': settings.start_ns = (uint64_t)(strtod(optarg, NULL) * 1e9); break;
-        case 'b': settings.boot_ns = (uint64_t)(strtod(optarg, NULL) * 1e9); break;
-        case 'l': settings.link_ns = strtoll(optarg, NULL, 10); settings.has_link = 1; break;
-        case 'n': settings.spans = strtoul(optarg, NULL, 10); break;
-        case 'c': settings.cut = strtol(optarg, NULL, 10); settings.is_crashed = 1; break;
-        case 0: break;
-        default: exit(2);
+        case 'h':
+            settings.host = optarg;
+            break;
+        case 'p':
+            settings.pid = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 's':
+            settings.start_ns = (uint64_t)(strtod(optarg, NULL) * 1e9);
+            break;
+        case 'b':
+            settings.boot_ns = (uint64_t)(strtod(optarg, NULL) * 1e9);
+            break;
+        case 'l':
+            settings.link_ns = strtoll(optarg, NULL, 10);
+            settings.has_link = 1;
+            break;
+        case 'n':
+            settings.spans = strtoul(optarg, NULL, 10);
+            break;
+        case 'c':
+            settings.cut = strtol(optarg, NULL, 10);
+            settings.is_crashed = 1;
+            break;
+        case 0:
+            break;
+        default:
+            exit(2);
         }
     }
     if (optind != argc - 1) {

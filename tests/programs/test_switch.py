@@ -78,12 +78,32 @@ def test_helper_after_a_kill(tmp_path):
 def test_helper_cannot_write(tmp_path):
     done = run_alone(tmp_path, "ends", "exit", 10, VENTURI_OUTPUT="/nowhere/at/all.vt")
     assert done.returncode == 7
-    assert done.stderr == ""
+    assert done.stderr.count("\n") == 1 and "/nowhere/at/all.vt" in done.stderr and "not recording" in done.stderr
 
 
 def test_helper_missing(tmp_path):
     done = run_alone(tmp_path, "ends", "exit", 10, VENTURI_OUTPUT="out.vt", VENTURI_DRAIN="/no/such/helper")
     assert done.returncode == 7
+    assert done.stderr.count("\n") == 1 and "not recording" in done.stderr
+
+
+def test_a_second_run_is_not_mixed_into_the_first(tmp_path):
+    """At once after the first, while its drainer may still be writing."""
+    path = tmp_path / "out.vt"
+    for pairs in (100, 200, 300):
+        done = run_alone(tmp_path, "ends", "exit", pairs, VENTURI_OUTPUT="out.vt", VENTURI_FORCE="1")
+        assert done.returncode == 7 and done.stderr == ""
+    assert settled(path).spans() == {"pair": 300, "open": 1}
+    done = run_alone(tmp_path, "ends", "exit", 400, VENTURI_OUTPUT="out.vt")
+    assert "already exists" in done.stderr
+    assert settled(path).spans() == {"pair": 300, "open": 1}
+
+
+def test_stop_leaves_a_recording_of_others_alone(record, tmp_path):
+    run = record("session", tmp_path / "inner.vt")
+    assert run.code == 1  # it cannot start one, and says so
+    assert run.recording.spans()["recorded"] >= 2200
+    assert not (tmp_path / "inner.vt").exists()
 
 
 def test_helper_is_no_child_of_the_program(tmp_path):

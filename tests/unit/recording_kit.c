@@ -71,8 +71,8 @@ void kit_process(struct kit *kit, const struct vti_process_fact *fact)
 
 void kit_track(struct kit *kit, uint32_t track, uint32_t process, const char *name)
 {
-    struct vti_track_fact fact = {.track = track, .process = process, .tid = 100 + track,
-                                  .name = vti_bytes_of(name)};
+    struct vti_track_fact fact = {
+        .track = track, .process = process, .tid = 100 + track, .name = vti_bytes_of(name)};
     struct vti_buf payload = {0};
 
     vti_track_write(&payload, &fact);
@@ -82,8 +82,8 @@ void kit_track(struct kit *kit, uint32_t track, uint32_t process, const char *na
 
 void kit_site(struct kit *kit, uint32_t site, const char *name)
 {
-    struct vti_site_fact fact = {.site = site, .name = vti_bytes_of(name),
-                                 .file = vti_bytes_of("test.c"), .line = site};
+    struct vti_site_fact fact = {
+        .site = site, .name = vti_bytes_of(name), .file = vti_bytes_of("test.c"), .line = site};
     struct vti_buf payload = {0};
 
     vti_site_write(&payload, &fact);
@@ -187,8 +187,9 @@ static void random_track(struct kit *kit, uint32_t track, size_t left, uint32_t 
             uint32_t site = 1 + (uint32_t)kit_number(kit, names);
 
             vti_encoder_begin(encoder, ticks, site);
-            stack[depth] = note_span(kit, (struct kit_span){.track = track, .site = site,
-                                                            .depth = depth, .begin = ticks});
+            stack[depth] = note_span(
+                kit,
+                (struct kit_span){.track = track, .site = site, .depth = depth, .begin = ticks});
             for (uint32_t i = 0; i < depth; i++)
                 kit->spans[stack[i]].inside++;
             depth++;
@@ -262,4 +263,67 @@ vt_recording *kit_open(const struct kit *kit)
     if (vt_recording_open(&recording, kit->path))
         fail_msg("%s", vt_read_error());
     return recording;
+}
+
+int kit_collect(const struct vt_span *span, void *arg)
+{
+    struct kit_list *list = arg;
+    struct vt_attr *attrs = NULL;
+
+    list->spans = realloc(list->spans, (list->count + 1) * sizeof *list->spans);
+    assert_non_null(list->spans);
+    if (span->attr_count) {
+        /* They live only during the call. */
+        attrs = malloc(span->attr_count * sizeof *attrs);
+        assert_non_null(attrs);
+        memcpy(attrs, span->attrs, span->attr_count * sizeof *attrs);
+    }
+    list->spans[list->count] = *span;
+    list->spans[list->count++].attrs = attrs;
+    return list->stop_after && list->count == list->stop_after ? 77 : 0;
+}
+
+struct kit_list kit_list_spans(vt_recording *recording, const struct vt_filter *filter)
+{
+    struct kit_list list = {0};
+
+    assert_int_equal(vt_recording_spans(recording, filter, kit_collect, &list), 0);
+    return list;
+}
+
+void kit_list_free(struct kit_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free((void *)list->spans[i].attrs);
+    free(list->spans);
+}
+
+void kit_check(const struct kit *kit, vt_recording *recording, const struct vt_filter *filter)
+{
+    struct kit_list list = kit_list_spans(recording, filter);
+    size_t found = 0;
+
+    /* Both in order of begin within a track. */
+    for (size_t i = 0; i < kit->span_count; i++) {
+        const struct kit_span *want = &kit->spans[i];
+        int64_t begin = (int64_t)want->begin - 1000;
+        int64_t end = (int64_t)want->end - 1000;
+        const struct vt_span *span = NULL;
+
+        if (filter &&
+            (begin >= filter->to_ns || (end <= filter->from_ns && begin < filter->from_ns) ||
+             (filter->track != VT_NONE && filter->track != want->track)))
+            continue;
+        for (size_t k = 0; k < list.count && !span; k++)
+            if (list.spans[k].track == want->track && list.spans[k].depth == want->depth &&
+                list.spans[k].begin_ns == begin && list.spans[k].site == want->site &&
+                list.spans[k].end_ns == end && list.spans[k].inside == want->inside)
+                span = &list.spans[k];
+        assert_non_null(span);
+        assert_int_equal(span->self_ns, (end - begin) - (int64_t)want->children);
+        assert_int_equal(span->is_finished, want->is_finished);
+        found++;
+    }
+    assert_int_equal(found, list.count);
+    kit_list_free(&list);
 }

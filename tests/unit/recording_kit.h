@@ -1,6 +1,6 @@
 /*
- * recording_kit.h - makes small recordings in a folder of their own, for tests of the reader. What goes
- * wrong here fails the test.
+ * recording_kit.h - makes small recordings in a folder of their own, for tests of the reader. What
+ * goes wrong here fails the test.
  */
 #ifndef VENTURI_TESTS_RECORDING_KIT_H
 #define VENTURI_TESTS_RECORDING_KIT_H
@@ -38,7 +38,8 @@ struct kit {
 void kit_init(struct kit *kit, uint64_t seed);
 void kit_fini(struct kit *kit); /* removes the folder */
 
-/* The facts below are one block each. Domain 0 of host 0 has `ticks_per_ns` and starts at tick 1,000. */
+/* The facts below are one block each. Domain 0 of host 0 has `ticks_per_ns` and starts at tick
+ * 1,000. */
 void kit_clock(struct kit *kit, uint32_t ticks_per_ns);
 void kit_process(struct kit *kit, const struct vti_process_fact *fact);
 void kit_track(struct kit *kit, uint32_t track, uint32_t process, const char *name);
@@ -56,8 +57,9 @@ void kit_flush(struct kit *kit);
 void kit_close(struct kit *kit);   /* cuts, indexes, END */
 void kit_abandon(struct kit *kit); /* cuts, flushes, leaves it without an end */
 
-/* Nested spans of `names` sites on some tracks, in blocks of about `block_events`; noted in kit->spans. Gaps
- * are up to `gap` ticks, now and then a thousand times that. Some are left open if `leaves_open`. */
+/* Nested spans of `names` sites on some tracks, in blocks of about `block_events`; noted in
+ * kit->spans. Gaps are up to `gap` ticks, now and then a thousand times that. Some are left open
+ * if `leaves_open`. */
 void kit_random(struct kit *kit, uint32_t tracks, size_t spans, uint32_t depth, uint32_t names,
                 uint32_t block_events, uint32_t gap, bool leaves_open);
 
@@ -68,5 +70,21 @@ uint8_t *kit_read(const struct kit *kit, size_t *size);
 void kit_write(const struct kit *kit, const uint8_t *bytes, size_t size);
 
 vt_recording *kit_open(const struct kit *kit);
+
+/* All spans, with copies of their attributes. */
+struct kit_list {
+    struct vt_span *spans;
+    size_t count;
+    size_t stop_after; /* 0: never */
+};
+
+/* For vt_recording_spans(); returns 77 after `stop_after` spans. */
+int kit_collect(const struct vt_span *span, void *list);
+struct kit_list kit_list_spans(vt_recording *recording, const struct vt_filter *filter);
+void kit_list_free(struct kit_list *list);
+
+/* Whether the list holds just the spans of kit_random() that the filter wants; a tick is a
+ * nanosecond. */
+void kit_check(const struct kit *kit, vt_recording *recording, const struct vt_filter *filter);
 
 #endif

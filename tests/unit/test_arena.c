@@ -143,8 +143,8 @@ static void test_tally(void **state)
     struct vti_tally tally = {0, 0, 0, 2, 2};
 
     (void)state;
-    add(&tally, 0, VTI_RECORD_BEGIN);                    /* not there yet */
-    add(&tally, VTI_PAYLOAD_BIT | 5, VTI_RECORD_BEGIN);  /* data of another */
+    add(&tally, 0, VTI_RECORD_BEGIN);                   /* not there yet */
+    add(&tally, VTI_PAYLOAD_BIT | 5, VTI_RECORD_BEGIN); /* data of another */
     add(&tally, 10, VTI_RECORD_BEGIN);
     add(&tally, 20, VTI_RECORD_LAP);
     add(&tally, 30, VTI_RECORD_END);
@@ -162,8 +162,10 @@ static void test_tally(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_block_once),       cmocka_unit_test(test_indices_are_checked),
-        cmocka_unit_test(test_threads_share_the_list), cmocka_unit_test(test_payload),
+        cmocka_unit_test(test_every_block_once),
+        cmocka_unit_test(test_indices_are_checked),
+        cmocka_unit_test(test_threads_share_the_list),
+        cmocka_unit_test(test_payload),
         cmocka_unit_test(test_tally),
     };
 

@@ -1,5 +1,6 @@
 /*
- * test_clock.c - ticks become nanoseconds: between anchors, beyond them, on several hosts with clock links.
+ * test_clock.c - ticks become nanoseconds: between anchors, beyond them, on several hosts with
+ * clock links.
  */
 #include "base/error.h"
 #include "recording_kit.h"
@@ -30,11 +31,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void write_clock(uint32_t domain, uint32_t host, uint32_t type, const struct vti_anchor *anchors,
-                        uint32_t count)
+static void write_clock(uint32_t domain, uint32_t host, uint32_t type,
+                        const struct vti_anchor *anchors, uint32_t count)
 {
-    struct vti_clock_fact fact = {.domain = domain, .host = host, .type = type,
-                                  .anchor_count = count, .anchors = anchors};
+    struct vti_clock_fact fact = {
+        .domain = domain, .host = host, .type = type, .anchor_count = count, .anchors = anchors};
     struct vti_buf payload = {0};
 
     vti_clock_write(&payload, &fact);
@@ -89,8 +90,8 @@ static void test_pieces(void **state)
 {
     static const int64_t expected[] = {-500, 0, 500, 1000, 1200, 1400, 1500, 3000};
     struct vti_anchor anchors[] = {{1000, 5000, REAL, 1},
-                                   {2000, 6000, REAL + 1000, 1},   /* a tick is 1 ns … */
-                                   {4000, 6400, REAL + 1400, 1}};  /* … then a fifth of one */
+                                   {2000, 6000, REAL + 1000, 1},  /* a tick is 1 ns … */
+                                   {4000, 6400, REAL + 1400, 1}}; /* … then a fifth of one */
     struct vt_recording_info info;
     vt_recording *recording;
 
@@ -132,8 +133,10 @@ static void test_one_anchor(void **state)
 /* Anchors in a wrong order, twice, or that go back do not make time go back. */
 static void test_bad_anchors(void **state)
 {
-    struct vti_anchor anchors[] = {{5000, 9000, REAL + 4000, 1}, {1000, 5000, REAL, 1},
-                                   {5000, 1, REAL, 1},           {6000, 8000, REAL, 1},
+    struct vti_anchor anchors[] = {{5000, 9000, REAL + 4000, 1},
+                                   {1000, 5000, REAL, 1},
+                                   {5000, 1, REAL, 1},
+                                   {6000, 8000, REAL, 1},
                                    {7000, 11000, REAL + 6000, 1}};
     struct vt_event event;
     vt_recording *recording;
@@ -214,7 +217,8 @@ static void test_two_domains_with_link(void **state)
     vt_recording_close(recording);
 }
 
-/* Of several ways the one with the smallest error counts, over as many links as it takes, in either direction. */
+/* Of several ways the one with the smallest error counts, over as many links as it takes, in
+ * either direction. */
 static void test_ways_over_links(void **state)
 {
     static const int64_t expected[4][1] = {{0}, {100}, {110}, {7}};
@@ -230,11 +234,11 @@ static void test_ways_over_links(void **state)
         kit_track(&kit, i, i, "track");
         mark(i, 1000);
     }
-    write_link(0, 2, 999, 500);  /* direct, but vague */
+    write_link(0, 2, 999, 500); /* direct, but vague */
     write_link(0, 1, 100, 20);
-    write_link(2, 1, -10, 30);   /* from 1 to 2 */
-    write_link(3, 0, -7, 1);     /* the other way round */
-    write_link(1, 99, 5, 1);     /* leads nowhere */
+    write_link(2, 1, -10, 30); /* from 1 to 2 */
+    write_link(3, 0, -7, 1);   /* the other way round */
+    write_link(1, 99, 5, 1);   /* leads nowhere */
     kit_close(&kit);
     for (uint32_t i = 0; i < 4; i++)
         assert_times(i, expected[i], 1);

@@ -33,7 +33,11 @@ static void test_plain(void **state)
 static void test_bad_utf8_is_replaced(void **state)
 {
     (void)state;
-    expect_field("a\xff" "b", 3, "a\xef\xbf\xbd" "b");
+    expect_field("a\xff"
+                 "b",
+                 3,
+                 "a\xef\xbf\xbd"
+                 "b");
     expect_field("\xc3\"\xa9", 3, "\"\xef\xbf\xbd\"\"\xef\xbf\xbd\"");
 }
 

@@ -1,9 +1,7 @@
 /*
- * test_recording.c - what is written is what is read: facts, events, spans. From files that are whole,
- * crashed, growing, cut off at every byte, with every byte flipped, and from what is no recording at all.
+ * test_recording.c - what is written is what is read: facts, events, spans, async spans; and what
+ * is no recording at all. Damaged files are in test_damage.c.
  */
-#include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "recording_kit.h"
 
@@ -12,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -33,47 +29,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- collecting spans ----------------------------------------------------------------------------- */
-
-struct list {
-    struct vt_span *spans;
-    size_t count;
-    size_t stop_after; /* 0: never */
-};
-
-static int collect(const struct vt_span *span, void *arg)
-{
-    struct list *list = arg;
-    struct vt_attr *attrs = NULL;
-
-    list->spans = realloc(list->spans, (list->count + 1) * sizeof *list->spans);
-    assert_non_null(list->spans);
-    if (span->attr_count) {
-        /* They live only during the call. */
-        attrs = malloc(span->attr_count * sizeof *attrs);
-        assert_non_null(attrs);
-        memcpy(attrs, span->attrs, span->attr_count * sizeof *attrs);
-    }
-    list->spans[list->count] = *span;
-    list->spans[list->count++].attrs = attrs;
-    return list->stop_after && list->count == list->stop_after ? 77 : 0;
-}
-
-static struct list spans_of(vt_recording *recording, const struct vt_filter *filter)
-{
-    struct list list = {0};
-
-    assert_int_equal(vt_recording_spans(recording, filter, collect, &list), 0);
-    return list;
-}
-
-static void list_free(struct list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free((void *)list->spans[i].attrs);
-    free(list->spans);
-}
-
 static const char *site_name(const vt_recording *recording, uint32_t id)
 {
     struct vt_site_info site;
@@ -82,7 +37,7 @@ static const char *site_name(const vt_recording *recording, uint32_t id)
     return site.name;
 }
 
-/* ---- facts ---------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static void write_facts(void)
 {
@@ -90,14 +45,21 @@ static void write_facts(void)
     struct vti_meta_fact metas[] = {
         {vti_bytes_of("venturi"), vti_bytes_of("0.1.0")},
         {vti_bytes_of("policy"), vti_bytes_of("drop")},
-        {vti_bytes_of("directory"), vti_bytes_of("/home/me")},
+        {vti_bytes_of("directory"), vti_bytes_of("/srv/me")},
         {vti_bytes_of("command"), {words, sizeof words - 2}},
         {vti_bytes_of("unheard of"), vti_bytes_of("x")},
     };
-    struct vti_host_fact host = {.host = 3, .name = vti_bytes_of("box"), .os = vti_bytes_of("Linux"),
-                                 .cpu = vti_bytes_of("fast"), .cpu_count = 8};
-    struct vti_loss_fact loss = {.reason = VTI_LOSS_BUFFERS, .process_plus_one = 1,
-                                 .track_plus_one = 2, .events = 42, .first = 1200, .last = 1400,
+    struct vti_host_fact host = {.host = 3,
+                                 .name = vti_bytes_of("box"),
+                                 .os = vti_bytes_of("Linux"),
+                                 .cpu = vti_bytes_of("fast"),
+                                 .cpu_count = 8};
+    struct vti_loss_fact loss = {.reason = VTI_LOSS_BUFFERS,
+                                 .process_plus_one = 1,
+                                 .track_plus_one = 2,
+                                 .events = 42,
+                                 .first = 1200,
+                                 .last = 1400,
                                  .flags = 1};
     struct vti_buf payload = {0};
 
@@ -109,13 +71,19 @@ static void write_facts(void)
     kit_fact(&kit, VTI_HOST, &payload, 1);
     vti_buf_fini(&payload);
     kit_clock(&kit, 2);
-    kit_process(&kit, &(struct vti_process_fact){.host = 3, .pid = 10, .start = 1000,
-                                                 .name = vti_bytes_of("old name")});
     kit_process(&kit, &(struct vti_process_fact){
-                          .host = 3, .pid = 10, .parent_pid = 9, .start = 1000, .end = 5000,
-                          .how = VTI_ENDED_SIGNAL, .status = 9, .name = vti_bytes_of("prog"),
-                          .command = {words, sizeof words - 2}, .pair_millis = 40000,
-                          .inner_millis = 10000});
+                          .host = 3, .pid = 10, .start = 1000, .name = vti_bytes_of("old name")});
+    kit_process(&kit, &(struct vti_process_fact){.host = 3,
+                                                 .pid = 10,
+                                                 .parent_pid = 9,
+                                                 .start = 1000,
+                                                 .end = 5000,
+                                                 .how = VTI_ENDED_SIGNAL,
+                                                 .status = 9,
+                                                 .name = vti_bytes_of("prog"),
+                                                 .command = {words, sizeof words - 2},
+                                                 .pair_millis = 40000,
+                                                 .inner_millis = 10000});
     kit_process(&kit, &(struct vti_process_fact){.process = 7, .parent_plus_one = 1, .pid = 11});
     kit_track(&kit, 1, 0, "main");
     kit_site(&kit, 5, "work");
@@ -134,7 +102,7 @@ static void check_facts(const vt_recording *recording)
     vt_recording_info(recording, &info);
     assert_string_equal(info.writer_version, "0.1.0");
     assert_string_equal(info.policy, "drop");
-    assert_string_equal(info.directory, "/home/me");
+    assert_string_equal(info.directory, "/srv/me");
     assert_string_equal(info.command, "./prog --name 'it'\\''s'");
     assert_string_equal(info.clock, "tsc");
     assert_true(info.ticks_per_ns > 1.999 && info.ticks_per_ns < 2.001);
@@ -238,7 +206,7 @@ static void test_huge_ids(void **state)
     struct vti_encoder *encoder;
     struct vt_recording_info info;
     vt_recording *recording;
-    struct list list;
+    struct kit_list list;
 
     (void)state;
     kit_site(&kit, 4000000000u, "far");
@@ -251,17 +219,17 @@ static void test_huge_ids(void **state)
     vti_encoder_free(encoder);
     kit_close(&kit);
     recording = kit_open(&kit);
-    list = spans_of(recording, NULL);
+    list = kit_list_spans(recording, NULL);
     assert_int_equal(list.count, 1);
     assert_int_equal(list.spans[0].track, 4294967295u);
     assert_string_equal(site_name(recording, list.spans[0].site), "far");
     vt_recording_info(recording, &info);
     assert_int_equal(info.damage_count, 0);
-    list_free(&list);
+    kit_list_free(&list);
     vt_recording_close(recording);
 }
 
-/* ---- events and spans ----------------------------------------------------------------------------- */
+/* ---- events and spans ------------------------------------------------------------------------ */
 
 static void test_events(void **state)
 {
@@ -274,30 +242,42 @@ static void test_events(void **state)
     struct {
         enum vt_event_kind kind;
         uint32_t site, depth;
-    } expected[] = {{VT_EVENT_BEGIN, 1, 0}, {VT_EVENT_ATTR, 9, 1},  {VT_EVENT_BEGIN, 2, 1},
-                    {VT_EVENT_MARK, 3, 2},  {VT_EVENT_ERROR, 0, 2}, {VT_EVENT_END, 2, 1},
+    } expected[] = {{VT_EVENT_BEGIN, 1, 0}, {VT_EVENT_ATTR, 9, 1},    {VT_EVENT_BEGIN, 2, 1},
+                    {VT_EVENT_MARK, 3, 2},  {VT_EVENT_ERROR, 0, 2},   {VT_EVENT_END, 2, 1},
                     {VT_EVENT_LOSS, 0, 1},  {VT_EVENT_COUNTER, 4, 1}, {VT_EVENT_END, 1, 0}};
 
     (void)state;
     kit_clock(&kit, 1);
     kit_begin(&kit, 0, 1000, 1);
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1010, .kind = VTI_EVENT_ATTR, .site = 9, .value = text});
+    kit_add(&kit, 0,
+            &(struct vti_event){.ticks = 1010, .kind = VTI_EVENT_ATTR, .site = 9, .value = text});
     kit_begin(&kit, 0, 1020, 2);
     kit_cut(&kit, 0); /* the ends below are in another block than their begins */
     kit_add(&kit, 0, &(struct vti_event){.ticks = 1030, .kind = VTI_EVENT_MARK, .site = 3});
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1040, .kind = VTI_EVENT_ERROR,
-                                         .error_type = vti_bytes_of("Bad"),
-                                         .error_message = vti_bytes_of("luck")});
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1050, .kind = VTI_EVENT_END, .flags = VTI_FLAG_ABANDONED});
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1060, .kind = VTI_EVENT_LOSS,
-                                         .loss_reason = VTI_LOSS_BUFFERS, .loss_events = 6,
-                                         .loss_ticks = 7});
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1070, .kind = VTI_EVENT_COUNTER, .site = 4, .value = number});
+    kit_add(&kit, 0,
+            &(struct vti_event){.ticks = 1040,
+                                .kind = VTI_EVENT_ERROR,
+                                .error_type = vti_bytes_of("Bad"),
+                                .error_message = vti_bytes_of("luck")});
+    kit_add(&kit, 0,
+            &(struct vti_event){.ticks = 1050, .kind = VTI_EVENT_END, .flags = VTI_FLAG_ABANDONED});
+    kit_add(&kit, 0,
+            &(struct vti_event){.ticks = 1060,
+                                .kind = VTI_EVENT_LOSS,
+                                .loss_reason = VTI_LOSS_BUFFERS,
+                                .loss_events = 6,
+                                .loss_ticks = 7});
+    kit_add(
+        &kit, 0,
+        &(struct vti_event){.ticks = 1070, .kind = VTI_EVENT_COUNTER, .site = 4, .value = number});
     kit_end(&kit, 0, 1080);
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1090, .kind = VTI_EVENT_COUNTER, .site = 4, .value = real});
+    kit_add(
+        &kit, 0,
+        &(struct vti_event){.ticks = 1090, .kind = VTI_EVENT_COUNTER, .site = 4, .value = real});
     kit_close(&kit);
     recording = kit_open(&kit);
-    assert_int_equal(vt_cursor_open(&cursor, recording, &(struct vt_filter){INT64_MIN, 90, VT_NONE}), 0);
+    assert_int_equal(
+        vt_cursor_open(&cursor, recording, &(struct vt_filter){INT64_MIN, 90, VT_NONE}), 0);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         assert_int_equal(vt_cursor_next(cursor, &event), 1);
         assert_int_equal(event.kind, expected[i].kind);
@@ -329,31 +309,36 @@ static void test_span_details(void **state)
     struct vti_value number = {.type = VTI_VALUE_UINT, .u = 3};
     struct vti_value text = {.type = VTI_VALUE_TEXT, .text = vti_bytes_of("abc")};
     vt_recording *recording;
-    struct list list;
+    struct kit_list list;
 
     (void)state;
     kit_clock(&kit, 1);
     kit_process(&kit, &(struct vti_process_fact){.pair_millis = 10000, .inner_millis = 4000});
     kit_track(&kit, 0, 0, "main");
     kit_begin(&kit, 0, 1000, 1);
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1001, .kind = VTI_EVENT_ATTR, .site = 8, .value = number});
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1002, .kind = VTI_EVENT_BEGIN, .site = 2,
-                                         .flags = VTI_FLAG_IN_GAP});
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1003, .kind = VTI_EVENT_ATTR, .site = 9, .value = text});
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1004, .kind = VTI_EVENT_ERROR,
-                                         .error_type = vti_bytes_of("Bad")});
+    kit_add(&kit, 0,
+            &(struct vti_event){.ticks = 1001, .kind = VTI_EVENT_ATTR, .site = 8, .value = number});
+    kit_add(&kit, 0,
+            &(struct vti_event){
+                .ticks = 1002, .kind = VTI_EVENT_BEGIN, .site = 2, .flags = VTI_FLAG_IN_GAP});
+    kit_add(&kit, 0,
+            &(struct vti_event){.ticks = 1003, .kind = VTI_EVENT_ATTR, .site = 9, .value = text});
+    kit_add(&kit, 0,
+            &(struct vti_event){
+                .ticks = 1004, .kind = VTI_EVENT_ERROR, .error_type = vti_bytes_of("Bad")});
     kit_begin(&kit, 0, 1005, 3);
     kit_end(&kit, 0, 1006);
     kit_end(&kit, 0, 1102);
     kit_cut(&kit, 0);
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1103, .kind = VTI_EVENT_ATTR, .site = 9, .value = number});
+    kit_add(&kit, 0,
+            &(struct vti_event){.ticks = 1103, .kind = VTI_EVENT_ATTR, .site = 9, .value = number});
     kit_end(&kit, 0, 1200);
     kit_begin(&kit, 0, 1300, 4);
     kit_begin(&kit, 0, 1310, 5);
     kit_add(&kit, 0, &(struct vti_event){.ticks = 1400, .kind = VTI_EVENT_MARK, .site = 6});
     kit_close(&kit);
     recording = kit_open(&kit);
-    list = spans_of(recording, NULL);
+    list = kit_list_spans(recording, NULL);
     assert_int_equal(list.count, 5);
     /* In the order of their ends: 3, 2, 1, and the open ones 5, 4. */
     assert_int_equal(list.spans[0].site, 3);
@@ -384,37 +369,8 @@ static void test_span_details(void **state)
     assert_int_equal(list.spans[3].end_ns, 400);
     assert_int_equal(list.spans[4].site, 4);
     assert_int_equal(list.spans[4].begin_ns, 300);
-    list_free(&list);
+    kit_list_free(&list);
     vt_recording_close(recording);
-}
-
-static void check_random(vt_recording *recording, const struct vt_filter *filter)
-{
-    struct list list = spans_of(recording, filter);
-    size_t found = 0;
-
-    /* Both in order of begin within a track. */
-    for (size_t i = 0; i < kit.span_count; i++) {
-        const struct kit_span *want = &kit.spans[i];
-        int64_t begin = (int64_t)want->begin - 1000;
-        int64_t end = (int64_t)want->end - 1000;
-        const struct vt_span *span = NULL;
-
-        if (filter && (begin >= filter->to_ns || (end <= filter->from_ns && begin < filter->from_ns) ||
-                       (filter->track != VT_NONE && filter->track != want->track)))
-            continue;
-        for (size_t k = 0; k < list.count && !span; k++)
-            if (list.spans[k].track == want->track && list.spans[k].depth == want->depth &&
-                list.spans[k].begin_ns == begin && list.spans[k].site == want->site &&
-                list.spans[k].end_ns == end && list.spans[k].inside == want->inside)
-                span = &list.spans[k];
-        assert_non_null(span);
-        assert_int_equal(span->self_ns, (end - begin) - (int64_t)want->children);
-        assert_int_equal(span->is_finished, want->is_finished);
-        found++;
-    }
-    assert_int_equal(found, list.count);
-    list_free(&list);
 }
 
 static void make_random(bool closes)
@@ -438,27 +394,27 @@ static void test_random_spans(void **state)
     (void)state;
     make_random(true);
     recording = kit_open(&kit);
-    check_random(recording, NULL);
+    kit_check(&kit, recording, NULL);
     for (int i = 0; i < 40; i++) {
         filter.from_ns = (int64_t)kit_number(&kit, kit.ticks);
         filter.to_ns = filter.from_ns + (int64_t)kit_number(&kit, i % 2 ? 200 : kit.ticks);
         filter.track = i % 3 ? VT_NONE : (uint32_t)i % 2;
-        check_random(recording, &filter);
+        kit_check(&kit, recording, &filter);
     }
     vt_recording_close(recording);
 }
 
 static void test_callback_stops(void **state)
 {
-    struct list list = {.stop_after = 3};
+    struct kit_list list = {.stop_after = 3};
     vt_recording *recording;
 
     (void)state;
     make_random(true);
     recording = kit_open(&kit);
-    assert_int_equal(vt_recording_spans(recording, NULL, collect, &list), 77);
+    assert_int_equal(vt_recording_spans(recording, NULL, kit_collect, &list), 77);
     assert_int_equal(list.count, 3);
-    list_free(&list);
+    kit_list_free(&list);
     vt_recording_close(recording);
 }
 
@@ -512,20 +468,24 @@ static void test_cursor_filters(void **state)
     vt_recording_close(recording);
 }
 
-/* ---- async spans ---------------------------------------------------------------------------------- */
+/* ---- async spans ----------------------------------------------------------------------------- */
 
 static void add_async(uint32_t track, uint64_t ticks, enum vti_event_kind kind, uint32_t site,
                       uint64_t id, unsigned flags)
 {
-    kit_add(&kit, track, &(struct vti_event){.ticks = ticks, .kind = kind, .site = site, .async_id = id,
-                                             .flags = (uint8_t)flags,
-                                             .value = {.type = VTI_VALUE_INT, .i = 1}});
+    kit_add(&kit, track,
+            &(struct vti_event){.ticks = ticks,
+                                .kind = kind,
+                                .site = site,
+                                .async_id = id,
+                                .flags = (uint8_t)flags,
+                                .value = {.type = VTI_VALUE_INT, .i = 1}});
 }
 
 static void test_async_spans(void **state)
 {
     vt_recording *recording;
-    struct list list;
+    struct kit_list list;
 
     (void)state;
     kit_clock(&kit, 1);
@@ -545,7 +505,7 @@ static void test_async_spans(void **state)
     kit_end(&kit, 0, 1080);
     kit_close(&kit);
     recording = kit_open(&kit);
-    list = spans_of(recording, NULL);
+    list = kit_list_spans(recording, NULL);
     assert_int_equal(list.count, 4);
     assert_int_equal(list.spans[0].async_id, 0);
     assert_int_equal(list.spans[1].async_id, 78);
@@ -562,360 +522,11 @@ static void test_async_spans(void **state)
     assert_int_equal(list.spans[3].async_id, 79);
     assert_false(list.spans[3].is_finished);
     assert_int_equal(list.spans[3].end_ns, 70);
-    list_free(&list);
+    kit_list_free(&list);
     vt_recording_close(recording);
 }
 
-/* ---- crashed, growing, damaged -------------------------------------------------------------------- */
-
-static void test_crashed(void **state)
-{
-    struct vt_recording_info info;
-    vt_recording *recording;
-
-    (void)state;
-    make_random(false);
-    recording = kit_open(&kit);
-    vt_recording_info(recording, &info);
-    assert_false(info.is_closed);
-    assert_int_equal(info.damage_count, 0);
-    assert_int_equal(info.span_count, kit.span_count);
-    check_random(recording, NULL);
-    vt_recording_close(recording);
-}
-
-static void test_growing(void **state)
-{
-    struct vt_recording_info info;
-    struct vt_event event;
-    vt_recording *recording;
-    vt_cursor *cursor;
-    uint64_t spans = 0;
-
-    (void)state;
-    kit_flush(&kit);
-    recording = kit_open(&kit);
-    assert_int_equal(vt_recording_refresh(recording), 0);
-    for (int round = 0; round < 5; round++) {
-        uint64_t at = 10000 + 1000 * (uint64_t)round;
-
-        if (round == 0)
-            kit_clock(&kit, 1);
-        kit_begin(&kit, 0, at, 1);
-        kit_end(&kit, 0, at + 10);
-        if (round == 3)
-            kit_site(&kit, 1, "late");
-        assert_int_equal(vt_cursor_open(&cursor, recording, NULL), 0);
-        kit_cut_all(&kit);
-        kit_flush(&kit);
-        assert_int_equal(vt_recording_refresh(recording), round == 0 || round == 3 ? 2 : 1);
-        assert_int_equal(vt_cursor_next(cursor, &event), VTI_E_USAGE);
-        vt_cursor_close(cursor);
-        vt_recording_info(recording, &info);
-        spans++;
-        assert_int_equal(info.span_count, spans);
-        assert_false(info.is_closed);
-        assert_int_equal(info.duration_ns, 10 + 1000 * round);
-    }
-    assert_string_equal(site_name(recording, 1), "late");
-    kit_close(&kit);
-    assert_true(vt_recording_refresh(recording) > 0);
-    vt_recording_info(recording, &info);
-    assert_true(info.is_closed);
-    assert_int_equal(info.span_count, spans);
-    assert_int_equal(info.damage_count, 0);
-    vt_recording_close(recording);
-}
-
-/* A block that is not whole yet is damage until the rest of it comes. */
-static void test_growing_in_the_middle_of_a_block(void **state)
-{
-    struct vt_recording_info info;
-    struct vt_damage_info damage;
-    vt_recording *recording;
-    uint8_t *bytes;
-    size_t size;
-    size_t cut;
-
-    (void)state;
-    make_random(false);
-    bytes = kit_read(&kit, &size);
-    for (cut = 5; cut < 200; cut += 13) {
-        kit_write(&kit, bytes, size - cut);
-        recording = kit_open(&kit);
-        vt_recording_info(recording, &info);
-        assert_int_equal(info.damage_count, 1);
-        assert_true(vt_recording_damage(recording, 0, &damage));
-        assert_int_equal(damage.end_offset, size - cut);
-        assert_string_equal(damage.what, "cut off in the middle of a block");
-        kit_write(&kit, bytes, size);
-        assert_true(vt_recording_refresh(recording) >= 1);
-        vt_recording_info(recording, &info);
-        assert_int_equal(info.damage_count, 0);
-        assert_int_equal(info.span_count, kit.span_count);
-        vt_recording_close(recording);
-    }
-    free(bytes);
-}
-
-static void test_replaced_or_shortened(void **state)
-{
-    vt_recording *recording;
-    uint8_t *bytes;
-    size_t size;
-
-    (void)state;
-    make_random(false);
-    bytes = kit_read(&kit, &size);
-    recording = kit_open(&kit);
-    assert_int_equal(unlink(kit.path), 0);
-    kit_write(&kit, bytes, size / 2); /* a new file: the old one stays mapped */
-    assert_int_equal(vt_recording_refresh(recording), VTI_E_READ);
-    assert_non_null(strstr(vt_read_error(), "shorter"));
-    bytes[45] ^= 1; /* in the id */
-    assert_int_equal(unlink(kit.path), 0);
-    kit_write(&kit, bytes, size);
-    assert_int_equal(vt_recording_refresh(recording), VTI_E_READ);
-    assert_non_null(strstr(vt_read_error(), "replaced"));
-    assert_int_equal(unlink(kit.path), 0);
-    assert_int_equal(vt_recording_refresh(recording), VTI_E_OPEN);
-    kit_write(&kit, bytes, size);
-    free(bytes);
-    vt_recording_close(recording);
-}
-
-/* Reads everything there is to read, and gives the number of events. */
-static uint64_t use_all(vt_recording *recording)
-{
-    struct vt_process_info process;
-    struct vt_recording_info info;
-    struct vt_damage_info damage;
-    struct vt_window window;
-    struct vt_track_info track;
-    struct vt_stats stats;
-    struct vt_event event;
-    struct list list;
-    vt_cursor *cursor;
-    uint64_t events = 0;
-
-    vt_recording_info(recording, &info);
-    for (uint32_t i = 0; vt_recording_process(recording, i, &process); i++)
-        assert_non_null(process.name);
-    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++)
-        assert_non_null(track.name);
-    assert_int_equal(vt_cursor_open(&cursor, recording, NULL), 0);
-    while (vt_cursor_next(cursor, &event) > 0)
-        events++;
-    vt_cursor_close(cursor);
-    list = spans_of(recording, NULL);
-    list_free(&list);
-    assert_int_equal(vt_stats_query(recording, NULL, &stats), 0);
-    vt_stats_free(&stats);
-    assert_int_equal(vt_window_query(recording, -100, info.duration_ns + 1000, 300, &window), 0);
-    vt_window_free(&window);
-    assert_int_equal(vt_window_query(recording, 0, 100, 40, &window), 0);
-    vt_window_free(&window);
-    vt_recording_info(recording, &info);
-    for (uint32_t i = 0; i < info.damage_count; i++) {
-        assert_true(vt_recording_damage(recording, i, &damage));
-        assert_true(damage.begin_offset < damage.end_offset);
-        assert_true(damage.end_offset <= info.file_bytes);
-    }
-    return events;
-}
-
-/* Events in the blocks that lie whole in the first `size` bytes. */
-static uint64_t events_in(const uint8_t *bytes, size_t size)
-{
-    struct vti_block_header header;
-    uint64_t events = 0;
-
-    for (size_t at = VTI_FILE_HEADER_BYTES;
-         at < size && vti_block_header_parse(bytes + at, size - at, &header) &&
-         vti_block_bytes(&header) <= size - at;
-         at += vti_block_bytes(&header))
-        events += header.kind == VTI_EVENTS ? header.count : 0;
-    return events;
-}
-
-static void make_small(void)
-{
-    kit_clock(&kit, 1);
-    kit_process(&kit, &(struct vti_process_fact){.pid = 1, .name = vti_bytes_of("p")});
-    kit_track(&kit, 0, 0, "a");
-    kit_site(&kit, 1, "one");
-    kit_random(&kit, 2, 30, 4, 3, 12, 50, true);
-    kit_close(&kit);
-}
-
-static void test_cut_off_at_every_byte(void **state)
-{
-    vt_recording *recording;
-    uint8_t *bytes;
-    size_t size;
-
-    (void)state;
-    make_small();
-    bytes = kit_read(&kit, &size);
-    for (size_t cut = 0; cut < size; cut++) {
-        int code;
-
-        kit_write(&kit, bytes, cut);
-        code = vt_recording_open(&recording, kit.path);
-        if (cut < VTI_FILE_HEADER_BYTES) {
-            assert_true(code == VTI_E_NOT_RECORDING || code == VTI_E_DAMAGED);
-            assert_non_null(strstr(vt_read_error(), kit.path));
-            continue;
-        }
-        assert_int_equal(code, 0);
-        assert_int_equal(use_all(recording), events_in(bytes, cut));
-        vt_recording_close(recording);
-    }
-    free(bytes);
-}
-
-static void test_every_byte_flipped(void **state)
-{
-    struct vt_recording_info info;
-    vt_recording *recording;
-    uint8_t *bytes;
-    uint64_t all;
-    size_t size;
-
-    (void)state;
-    make_small();
-    bytes = kit_read(&kit, &size);
-    all = events_in(bytes, size);
-    for (size_t at = 0; at < size; at++) {
-        uint8_t right = bytes[at];
-        uint64_t events;
-
-        bytes[at] ^= (uint8_t)(1 + kit_number(&kit, 255));
-        kit_write(&kit, bytes, size);
-        bytes[at] = right;
-        assert_int_equal(vt_recording_open(&recording, kit.path), 0);
-        events = use_all(recording);
-        vt_recording_info(recording, &info);
-        /* Nothing is lost silently, and not more than one block. */
-        assert_true(events == all || info.damage_count > 0);
-        assert_true(events + 24 >= all);
-        assert_int_equal(info.event_count, events);
-        vt_recording_close(recording);
-    }
-    free(bytes);
-}
-
-/* A hole in the middle: both sides are read, and spans that reach over it have their ends. */
-static void test_hole(void **state)
-{
-    struct vt_recording_info info;
-    struct vt_damage_info damage;
-    struct vti_block_header header;
-    vt_recording *recording;
-    struct list list;
-    uint8_t *bytes;
-    size_t size;
-    size_t at = VTI_FILE_HEADER_BYTES;
-
-    (void)state;
-    kit_clock(&kit, 1);
-    kit_begin(&kit, 0, 1000, 1); /* lasts over the hole */
-    kit_begin(&kit, 0, 1010, 2); /* ends in it */
-    kit_cut(&kit, 0);
-    kit_end(&kit, 0, 1020);
-    kit_begin(&kit, 0, 1030, 3); /* begins in it */
-    kit_cut(&kit, 0);
-    kit_end(&kit, 0, 1040);
-    kit_end(&kit, 0, 1050);
-    kit_abandon(&kit);
-    bytes = kit_read(&kit, &size);
-    for (int events = 0;;) {
-        assert_true(vti_block_header_parse(bytes + at, size - at, &header));
-        events += header.kind == VTI_EVENTS;
-        if (events == 2)
-            break;
-        at += vti_block_bytes(&header);
-    }
-    memset(bytes + at, 0, vti_block_bytes(&header));
-    kit_write(&kit, bytes, size);
-    recording = kit_open(&kit);
-    vt_recording_info(recording, &info);
-    assert_int_equal(info.damage_count, 1);
-    assert_true(vt_recording_damage(recording, 0, &damage));
-    assert_int_equal(damage.begin_offset, at);
-    assert_int_equal(damage.end_offset, at + vti_block_bytes(&header));
-    list = spans_of(recording, NULL);
-    assert_int_equal(list.count, 3);
-    assert_int_equal(list.spans[0].site, 2);
-    assert_int_equal(list.spans[0].flags, VT_FLAG_IN_GAP);
-    assert_int_equal(list.spans[0].end_ns, 40);
-    assert_int_equal(list.spans[1].site, 3);
-    assert_int_equal(list.spans[1].begin_ns, 30);
-    assert_int_equal(list.spans[1].end_ns, 40);
-    assert_int_equal(list.spans[2].site, 1);
-    assert_int_equal(list.spans[2].begin_ns, 0);
-    assert_int_equal(list.spans[2].end_ns, 50);
-    list_free(&list);
-    free(bytes);
-    vt_recording_close(recording);
-}
-
-/* Bytes that somebody appended to a closed recording are damage; the rest is found by scanning. */
-static void test_junk_after_the_end(void **state)
-{
-    struct vt_recording_info info;
-    struct vt_damage_info damage;
-    vt_recording *recording;
-    uint8_t *bytes;
-    size_t size;
-
-    (void)state;
-    make_random(true);
-    bytes = kit_read(&kit, &size);
-    bytes = realloc(bytes, size + 100);
-    memset(bytes + size, 'x', 100);
-    kit_write(&kit, bytes, size + 100);
-    recording = kit_open(&kit);
-    vt_recording_info(recording, &info);
-    assert_int_equal(info.span_count, kit.span_count);
-    assert_int_equal(info.damage_count, 1);
-    assert_true(vt_recording_damage(recording, 0, &damage));
-    assert_int_equal(damage.begin_offset, size);
-    free(bytes);
-    vt_recording_close(recording);
-}
-
-static void test_unknown_kinds_are_counted(void **state)
-{
-    struct vt_recording_info info;
-    struct vti_buf payload = {0};
-    vt_recording *recording;
-    uint8_t *bytes;
-    size_t size;
-
-    (void)state;
-    vti_buf_add_text(&payload, "whatever");
-    kit_fact(&kit, VTI_SAMPLES, &payload, 3);
-    kit_fact(&kit, (enum vti_kind)200, &payload, 3);
-    vti_buf_fini(&payload);
-    kit_close(&kit);
-    recording = kit_open(&kit);
-    vt_recording_info(recording, &info);
-    assert_true(info.is_closed);
-    assert_int_equal(info.unknown_blocks, 2);
-    assert_int_equal(info.damage_count, 0);
-    vt_recording_close(recording);
-    bytes = kit_read(&kit, &size);
-    kit_write(&kit, bytes, size - 1);
-    recording = kit_open(&kit);
-    vt_recording_info(recording, &info);
-    assert_false(info.is_closed);
-    assert_int_equal(info.unknown_blocks, 2);
-    free(bytes);
-    vt_recording_close(recording);
-}
-
-/* ---- what is no recording ------------------------------------------------------------------------- */
+/* ---- what is no recording -------------------------------------------------------------------- */
 
 static void assert_refused(const char *path, int code, const char *words)
 {
@@ -940,7 +551,8 @@ static void write_header(uint16_t major, uint64_t incompatible)
 
 static void test_refusals(void **state)
 {
-    static const char text[] = "#!/bin/sh\necho this is no recording, although it is longer than a header\n";
+    static const char text[] =
+        "#!/bin/sh\necho this is no recording, although it is longer than a header\n";
     char missing[128];
 
     (void)state;
@@ -966,24 +578,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_facts),
-        TEST(test_made_up_names),
-        TEST(test_huge_ids),
-        TEST(test_events),
-        TEST(test_span_details),
-        TEST(test_random_spans),
-        TEST(test_callback_stops),
-        TEST(test_cursor_filters),
-        TEST(test_async_spans),
-        TEST(test_crashed),
-        TEST(test_growing),
-        TEST(test_growing_in_the_middle_of_a_block),
-        TEST(test_replaced_or_shortened),
-        TEST(test_cut_off_at_every_byte),
-        TEST(test_every_byte_flipped),
-        TEST(test_hole),
-        TEST(test_junk_after_the_end),
-        TEST(test_unknown_kinds_are_counted),
+        TEST(test_facts),          TEST(test_made_up_names),  TEST(test_huge_ids),
+        TEST(test_events),         TEST(test_span_details),   TEST(test_random_spans),
+        TEST(test_callback_stops), TEST(test_cursor_filters), TEST(test_async_spans),
         TEST(test_refusals),
     };
 #undef TEST

@@ -1,6 +1,6 @@
 /*
- * test_stats.c - numbers per site against sums over all spans: recursion, our own cost, percentiles, filters,
- * spans without an end, async spans. And the histogram alone.
+ * test_stats.c - numbers per site against sums over all spans: recursion, our own cost,
+ * percentiles, filters, spans without an end, async spans. And the histogram alone.
  */
 #include "analyze/histogram.h"
 #include "base/error.h"
@@ -56,7 +56,7 @@ static const struct vt_site_stats *find(const struct vt_stats *stats, uint32_t s
     return NULL;
 }
 
-/* ---- against all spans ---------------------------------------------------------------------------- */
+/* ---- against all spans ----------------------------------------------------------------------- */
 
 struct expected {
     uint64_t count, unfinished;
@@ -72,7 +72,8 @@ static bool is_in(const struct kit_span *span, const struct vt_filter *filter)
            (filter->track == VT_NONE || filter->track == span->track);
 }
 
-/* Whether a span of the same site that counts is open around it. Spans are noted in order of their begins. */
+/* Whether a span of the same site that counts is open around it. Spans are noted in order of
+ * their begins. */
 static bool is_nested(size_t at, const struct vt_filter *filter)
 {
     const struct kit_span *span = &kit.spans[at];
@@ -99,7 +100,8 @@ static int64_t without(int64_t ns, double cost)
     return left > 0 ? (int64_t)(left + 0.5) : 0;
 }
 
-static void expect(struct expected *expected, const struct vt_filter *filter, double pair, double inner)
+static void expect(struct expected *expected, const struct vt_filter *filter, double pair,
+                   double inner)
 {
     memset(expected, 0, (SITES + 1) * sizeof *expected);
     for (size_t i = 0; i < kit.span_count; i++) {
@@ -134,7 +136,8 @@ static int64_t quantile(const struct expected *expected, double share)
     return expected->durations[(size_t)ceil(share * (double)expected->count) - 1];
 }
 
-static void check(vt_recording *recording, const struct vt_filter *filter, double pair, double inner)
+static void check(vt_recording *recording, const struct vt_filter *filter, double pair,
+                  double inner)
 {
     struct expected expected[SITES + 1];
     int64_t overhead = 0;
@@ -241,8 +244,10 @@ static void test_errors(void **state)
         kit_begin(&kit, 0, 2000 + i * 100, 1);
         kit_begin(&kit, 0, 2010 + i * 100, 2);
         if (i % 2)
-            kit_add(&kit, 0, &(struct vti_event){.ticks = 2020 + i * 100, .kind = VTI_EVENT_ERROR,
-                                                 .error_type = vti_bytes_of("Bad")});
+            kit_add(&kit, 0,
+                    &(struct vti_event){.ticks = 2020 + i * 100,
+                                        .kind = VTI_EVENT_ERROR,
+                                        .error_type = vti_bytes_of("Bad")});
         kit_end(&kit, 0, 2030 + i * 100);
         kit_end(&kit, 0, 2040 + i * 100);
     }
@@ -259,8 +264,9 @@ static void test_errors(void **state)
 static void add_async(uint32_t track, uint64_t ticks, enum vti_event_kind kind, uint64_t id,
                       unsigned flags)
 {
-    kit_add(&kit, track, &(struct vti_event){.ticks = ticks, .kind = kind, .site = 3, .async_id = id,
-                                             .flags = (uint8_t)flags});
+    kit_add(&kit, track,
+            &(struct vti_event){
+                .ticks = ticks, .kind = kind, .site = 3, .async_id = id, .flags = (uint8_t)flags});
 }
 
 static void test_async(void **state)
@@ -311,7 +317,7 @@ static void test_nothing(void **state)
     vt_recording_close(recording);
 }
 
-/* ---- the histogram -------------------------------------------------------------------------------- */
+/* ---- the histogram --------------------------------------------------------------------------- */
 
 static void check_histogram(size_t count, int magnitude)
 {
@@ -321,7 +327,8 @@ static void check_histogram(size_t count, int magnitude)
 
     assert_non_null(values);
     for (size_t i = 0; i < count; i++) {
-        values[i] = (int64_t)(kit_number(&kit, UINT64_MAX) >> (64 - 1 - kit_number(&kit, (uint64_t)magnitude)));
+        values[i] = (int64_t)(kit_number(&kit, UINT64_MAX) >>
+                              (64 - 1 - kit_number(&kit, (uint64_t)magnitude)));
         assert_int_equal(vti_histogram_add(&histogram, values[i]), 0);
     }
     qsort(values, count, sizeof *values, compare_numbers);
@@ -352,7 +359,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_everything), TEST(test_our_own_cost), TEST(test_filters), TEST(test_errors),
+        TEST(test_everything), TEST(test_our_own_cost), TEST(test_filters),   TEST(test_errors),
         TEST(test_async),      TEST(test_nothing),      TEST(test_histogram),
     };
 #undef TEST

@@ -1,6 +1,7 @@
 /*
- * test_window.c - pictures against all spans one by one, at zooms from everything to nothing: every span of
- * two pixels or more is there and exact, whatever is drawn as one span is one, the busy time adds up.
+ * test_window.c - pictures against all spans one by one, at zooms from everything to nothing: every
+ * span of two pixels or more is there and exact, whatever is drawn as one span is one, the busy
+ * time adds up.
  */
 #include "base/error.h"
 #include "model/model.h"
@@ -112,10 +113,11 @@ static void check_rects(const struct vt_window *window)
             folded += rect->count;
             assert_true(rect->begin_ns >= window->from_ns && rect->end_ns <= window->to_ns);
         } else {
-            struct kit_span key = {.track = rect->track, .depth = rect->depth,
+            struct kit_span key = {.track = rect->track,
+                                   .depth = rect->depth,
                                    .begin = (uint64_t)(rect->begin_ns + FIRST_TICK)};
-            const struct kit_span *span =
-                bsearch(&key, kit.spans, kit.span_count, sizeof *kit.spans, compare_spans);
+            const struct kit_span *span = bsearch(&key, kit.spans, kit.span_count,
+                                                  sizeof *kit.spans, compare_spans);
 
             assert_non_null(span);
         }
@@ -151,7 +153,8 @@ static void check_busy(const struct vt_window *window)
             /* Pixels begin on whole nanoseconds. */
             sum += busy[i] * (pixel < 1 ? pixel : floor(pixel * (i + 1)) - floor(pixel * i));
         }
-        if (fabs(sum - busy_of(window->tracks[row], window->from_ns, window->to_ns)) > (pixel < 1 ? 3 : 1.01 * pixel))
+        if (fabs(sum - busy_of(window->tracks[row], window->from_ns, window->to_ns)) >
+            (pixel < 1 ? 3 : 1.01 * pixel))
             fail_msg("track %u is busy for %f instead of %f ns, a pixel is %f", window->tracks[row],
                      sum, busy_of(window->tracks[row], window->from_ns, window->to_ns), pixel);
     }
@@ -170,7 +173,8 @@ static void check_window(vt_recording *recording, int64_t from, int64_t to, uint
     vt_window_free(&window);
 }
 
-/* From all of it down to a few nanoseconds, at random places; every place twice, the second from the cache. */
+/* From all of it down to a few nanoseconds, at random places; every place twice, the second from
+ * the cache. */
 static void check_windows(vt_recording *recording, uint32_t most_depth)
 {
     int64_t all = ns_of(kit.ticks) + 1;
@@ -261,8 +265,8 @@ static void check_equal(vt_recording *a, vt_recording *b, int64_t from, int64_t 
     vt_window_free(&right);
 }
 
-/* The index of a closed recording and the one that is built for a crashed one give the same picture, before
- * and after the file has grown. */
+/* The index of a closed recording and the one that is built for a crashed one give the same
+ * picture, before and after the file has grown. */
 static void test_growing(void **state)
 {
     vt_recording *follower;
@@ -329,8 +333,8 @@ static void test_long_waits(void **state)
 
 static void test_what_is_asked_for(void **state)
 {
-    struct vti_loss_fact loss = {.reason = VTI_LOSS_DISK, .events = 5, .first = FIRST_TICK + 100,
-                                 .last = FIRST_TICK + 200};
+    struct vti_loss_fact loss = {
+        .reason = VTI_LOSS_DISK, .events = 5, .first = FIRST_TICK + 100, .last = FIRST_TICK + 200};
     vt_recording *recording;
     struct vt_window window;
 
@@ -381,9 +385,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_closed),     TEST(test_crashed),    TEST(test_large_blocks),
-        TEST(test_deep),       TEST(test_growing),    TEST(test_long_waits),
-        TEST(test_what_is_asked_for),
+        TEST(test_closed),  TEST(test_crashed),    TEST(test_large_blocks),      TEST(test_deep),
+        TEST(test_growing), TEST(test_long_waits), TEST(test_what_is_asked_for),
     };
 #undef TEST
 
