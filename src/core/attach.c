@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,14 +47,20 @@ int vti_session_ask(const char *session, uint32_t type, int limit_ms, struct vti
 static struct vti_arena_control *map_arena(int fd, uint64_t bytes)
 {
     struct vti_arena_control *arena;
+    int seals = fcntl(fd, F_GET_SEALS);
 
+    /* A file that can shrink under us is one that can kill us. */
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || bytes < vti_arena_bytes(0)) {
+        vti_attach_fail(VTI_E_SESSION, "the drainer's memory is not what it should be", 0);
+        return NULL;
+    }
     arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (arena == MAP_FAILED) {
         vti_attach_fail(VTI_E_NOMEM, "cannot map the arena", errno);
         return NULL;
     }
     if (arena->magic != VTI_ARENA_MAGIC || arena->version != VTI_ARENA_VERSION ||
-        arena->bytes != bytes) {
+        arena->bytes != bytes || vti_arena_bytes(arena->block_count) != bytes) {
         vti_attach_fail(VTI_E_UNSUPPORTED, "the drainer is of another version", 0);
         munmap(arena, bytes);
         return NULL;

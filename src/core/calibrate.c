@@ -37,6 +37,7 @@ static void prepare(uint32_t clock)
     stand_in.stack[0] = (struct vti_open_span){UINTPTR_MAX, (const void *)UINTPTR_MAX, 0, 0};
     stand_in.top = stand_in.stack + 1;
     stand_in.stack_end = stand_in.stack + VTI_FIRST_STACK;
+    stand_in.base = records;
     stand_in.limit = records + sizeof records / sizeof *records;
 }
 

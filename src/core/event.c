@@ -23,13 +23,14 @@ struct event {
     size_t payload_bytes;
 };
 
-static void put_slowly(const struct event *event)
+static void put_slowly(const struct event *event, const struct vti_record *taken, unsigned count)
 {
     struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow);
+    struct vti_thread *self = vti_slow_enter(&slow, 1);
     uint32_t id;
 
     if (self) {
+        vti_ring_return(self, taken, count);
         id = event->site ? vti_site_id(self->arena, event->site) : 0;
         vti_ring_put(self, vti_clock_read(self->clock), id, event->kind, event->flags, event->type,
                      event->payload, event->payload_bytes);
@@ -37,27 +38,32 @@ static void put_slowly(const struct event *event)
     vti_slow_leave(&slow);
 }
 
+/* As take() in span.c, for several records at once. */
 static void put(const struct event *event)
 {
     struct vti_thread *self = vti_self;
-    unsigned payloads = vti_payload_count(event->payload_bytes);
+    unsigned count = 1 + vti_payload_count(event->payload_bytes);
     uint32_t id = event->site ? __atomic_load_n(&event->site->id, __ATOMIC_RELAXED) : 0;
-    uint32_t word = vti_control_word();
     struct vti_record *record;
+    struct vti_record *base;
+    struct vti_record *limit;
 
-    if (!self || (event->site && !id) || self->cursor >= self->limit ||
-        self->cursor + 1 + payloads > self->limit || self->period != (word & ~VTI_CONTROL_KINDS)) {
-        put_slowly(event);
+    if (!self || !self->top || (event->site && !id) ||
+        self->period != (vti_control_word() & ~VTI_CONTROL_KINDS) ||
+        self->cursor + count > self->limit) {
+        put_slowly(event, NULL, 0);
         return;
     }
-    record = vti_cursor_take(&self->cursor, 1 + payloads);
-    if (record + 1 + payloads > self->limit) {
-        put_slowly(event);
+    base = self->base;
+    limit = self->limit;
+    record = vti_cursor_take(&self->cursor, count);
+    if (record < base || record + count > limit) {
+        put_slowly(event, record, count);
         return;
     }
     vti_payload_put(record + 1, event->payload, event->payload_bytes);
     record->id = id;
-    record->tag = VTI_TAG(event->kind, payloads, event->flags, event->type);
+    record->tag = VTI_TAG(event->kind, count - 1, event->flags, event->type);
     vti_record_publish(record, vti_clock_read(self->clock));
 }
 
@@ -128,7 +134,7 @@ uint64_t vt_async_start(struct vt_site *site)
 
     self = vti_self;
     if (!self || !self->slot) {
-        self = vti_slow_enter(&slow);
+        self = vti_slow_enter(&slow, 0);
         vti_slow_leave(&slow);
     }
     if (!self)

@@ -17,7 +17,7 @@
 /* A link to somewhere to go on: a free block, else the slot's own records; 0 if there is neither. */
 static uint32_t take_block(struct vti_thread *self)
 {
-    uint32_t at = self->has_shared_slot ? vti_blocks_pop(self->arena) : UINT32_MAX;
+    uint32_t at = vti_blocks_pop(self->arena);
 
     if (at != UINT32_MAX)
         return at + 1;
@@ -34,7 +34,7 @@ static uint32_t wait_for_block(struct vti_thread *self)
     uint32_t next = take_block(self);
     uint64_t end;
 
-    if (next || self->arena->policy != VTI_POLICY_BLOCK || !self->has_shared_slot)
+    if (next || self->arena->policy != VTI_POLICY_BLOCK)
         return next;
     end = vti_clock_monotonic() + self->arena->block_limit_ms * (uint64_t)1000000;
     while (!next && vti_clock_monotonic() < end && vti_drainer_is_alive(self->arena)) {
@@ -59,27 +59,30 @@ static void leave_block(struct vti_thread *self)
         self->slot->used = (uint32_t)(filled_end(self) - self->slot->own);
 }
 
+static void move_to(struct vti_thread *self, struct vti_record *records, uint32_t count)
+{
+    self->base = records;
+    self->limit = records + count;
+    self->cursor = records;
+}
+
 /* The cursor moves first, the link follows once the new block says something sensible. */
 static uint32_t *enter(struct vti_thread *self, uint32_t next)
 {
     uint32_t *link = self->block ? &self->block->next : &self->slot->next;
 
     self->block = next == VTI_NEXT_OWN ? NULL : vti_arena_block(self->arena, next - 1);
-    if (self->block) {
-        self->limit = self->block->records + VTI_BLOCK_RECORDS;
-        self->cursor = self->block->records;
-    } else {
-        self->limit = self->slot->own + VTI_OWN_RECORDS;
-        self->cursor = self->slot->own;
-    }
+    if (self->block)
+        move_to(self, self->block->records, VTI_BLOCK_RECORDS);
+    else
+        move_to(self, self->slot->own, VTI_OWN_RECORDS);
     return link;
 }
 
 static void enter_scratch(struct vti_thread *self)
 {
     memset(self->slot->scratch, 0, sizeof self->slot->scratch);
-    self->limit = self->slot->scratch + VTI_SCRATCH_RECORDS;
-    self->cursor = self->slot->scratch;
+    move_to(self, self->slot->scratch, VTI_SCRATCH_RECORDS);
 }
 
 static void start_losing(struct vti_thread *self)
@@ -93,17 +96,6 @@ static void start_losing(struct vti_thread *self)
     enter_scratch(self);
     self->is_losing = true;
     __atomic_store_n(&slot->is_losing, 1, __ATOMIC_RELEASE);
-}
-
-static void count_slotless(struct vti_arena_control *arena, struct vti_tally *tally)
-{
-    struct vti_arena_producer *producer = vti_arena_producer(arena);
-
-    if (!__atomic_load_n(&producer->slotless_first, __ATOMIC_RELAXED))
-        __atomic_store_n(&producer->slotless_first, tally->first, __ATOMIC_RELAXED);
-    __atomic_store_n(&producer->slotless_last, tally->last, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&producer->slotless_events, tally->events, __ATOMIC_RELEASE);
-    tally->events = 0;
 }
 
 void vti_ring_leave(struct vti_thread *self)
@@ -127,8 +119,6 @@ void vti_ring_settle(struct vti_thread *self)
     *tally = slot->tallies[1 - other];
     for (struct vti_record *at = slot->scratch; at < end; at++)
         vti_tally_add(tally, at);
-    if (!self->has_shared_slot)
-        count_slotless(self->arena, tally);
     __atomic_store_n(&slot->tally_at, other, __ATOMIC_RELEASE);
     enter_scratch(self);
 }
@@ -171,10 +161,7 @@ void vti_ring_start(struct vti_thread *self)
 {
     self->block = NULL;
     self->is_losing = false;
-    self->limit = self->slot->own + VTI_OWN_RECORDS;
-    self->cursor = self->slot->own;
-    if (!self->has_shared_slot)
-        start_losing(self);
+    move_to(self, self->slot->own, VTI_OWN_RECORDS);
 }
 
 void vti_ring_room(struct vti_thread *self, unsigned count)
@@ -194,6 +181,12 @@ void vti_ring_room(struct vti_thread *self, unsigned count)
         __atomic_store_n(enter(self, next), next, __ATOMIC_RELEASE);
     else
         start_losing(self);
+}
+
+void vti_ring_return(struct vti_thread *self, const struct vti_record *record, unsigned count)
+{
+    if (record >= self->base && record < self->limit && record + count == self->cursor)
+        self->cursor -= count;
 }
 
 void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind,

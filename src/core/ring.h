@@ -10,6 +10,9 @@ void vti_ring_start(struct vti_thread *self);
 /* Makes `count` records fit between cursor and limit. Slow path only. */
 void vti_ring_room(struct vti_thread *self, unsigned count);
 
+/* Gives back records that the fast path took and did not use, if they are still the last ones taken. */
+void vti_ring_return(struct vti_thread *self, const struct vti_record *record, unsigned count);
+
 /* Writes one record and its payload, published with `ticks`. Slow path only. */
 void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind,
                   uint32_t flags, uint32_t type, const void *payload, size_t payload_bytes);

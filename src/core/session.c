@@ -62,7 +62,7 @@ int vt_session_start(const struct vt_session_options *options)
     if (!vti_settings.output[0])
         return vti_attach_fail(VTI_E_LIMIT, "the output's name is too long", 0);
     vti_runtime_arm();
-    vti_slow_enter(&slow);
+    vti_slow_enter(&slow, 0);
     arena = vti_runtime_arena();
     vti_slow_leave(&slow);
     is_ours = arena != NULL;

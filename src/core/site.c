@@ -175,7 +175,7 @@ static struct vt_site *add_name(uint64_t hash, const char *text, size_t len)
     struct name **slot;
     struct vti_slow slow;
 
-    if (!vti_slow_enter(&slow))
+    if (!vti_slow_enter(&slow, 0))
         goto out;
     vti_runtime_lock();
     if (!names) {

@@ -10,6 +10,7 @@
 #include "core/site.h"
 #include "core/thread.h"
 
+#include <signal.h>
 #include <venturi/span.h>
 
 /* The slow twins stay out of line: merged into the fast path they would make it save six registers. */
@@ -20,6 +21,21 @@ static inline bool is_ready(const struct vti_thread *self, uint32_t site_id)
 {
     return vti_likely(self && site_id && self->top < self->stack_end &&
                       self->period == (vti_control_word() & ~VTI_CONTROL_KINDS));
+}
+
+/*
+ * Takes the next record; NULL if the stretch is at its end. A signal handler may move the thread to
+ * another stretch at any point in here: what was taken is judged by the stretch that was looked at
+ * before, and a record taken from a newer one is given back by the slow path (*taken).
+ */
+static inline struct vti_record *take(struct vti_thread *self, struct vti_record **taken)
+{
+    uintptr_t base = (uintptr_t)self->base;
+    uintptr_t bytes = (uintptr_t)self->limit - base;
+    struct vti_record *record = vti_cursor_take(&self->cursor, 1);
+
+    *taken = record;
+    return vti_likely((uintptr_t)record - base < bytes) ? record : NULL;
 }
 
 static inline void fill(struct vti_record *record, uint32_t id, uint32_t kind)
@@ -34,6 +50,15 @@ static void end_abandoned(struct vti_thread *self, uint64_t ticks)
     self->top--;
 }
 
+/* A handler on an alternate stack tells nothing about the frames of the thread, wherever that stack lies. */
+static bool is_on_own_stack(const struct vti_thread *self, uintptr_t frame)
+{
+    stack_t alternate;
+
+    return frame <= self->stack_high &&
+           (sigaltstack(NULL, &alternate) || !(alternate.ss_flags & SS_ONSTACK));
+}
+
 /* Ends spans whose function was left by longjmp: their frames lie below the one that runs now, or
  * this very scope is about to be opened again. */
 static void end_stale(struct vti_thread *self, const void *token, uintptr_t frame)
@@ -46,22 +71,26 @@ static void end_stale(struct vti_thread *self, const void *token, uintptr_t fram
             again = at;
     while (again && self->top > again)
         end_abandoned(self, ticks);
-    while (frame <= self->stack_high && self->top[-1].frame < frame)
+    while (is_on_own_stack(self, frame) && self->top[-1].frame < frame)
         end_abandoned(self, ticks);
 }
 
-SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const void *frame)
+SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const void *frame,
+                             const struct vti_record *taken)
 {
     struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow);
+    struct vti_thread *self = vti_slow_enter(&slow, 2);
     uint32_t id;
 
     if (!self)
         goto out;
+    vti_ring_return(self, taken, 1);
     id = vti_site_id(self->arena, site);
     end_stale(self, scope, (uintptr_t)frame);
-    if (!vti_thread_push_room(self))
+    if (!vti_thread_push_room(self)) {
+        vti_thread_unplaced(self->arena, 2);
         goto out;
+    }
     vti_ring_room(self, 1);
     *self->top++ = (struct vti_open_span){(uintptr_t)frame, scope, id, 0};
     scope->is_open = 1;
@@ -76,6 +105,7 @@ void vt_scope_open(struct vt_scope *scope, struct vt_site *site, const void *fra
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
     struct vti_open_span *top;
     struct vti_record *record;
+    struct vti_record *taken = NULL;
 
     if (vti_unlikely(!is_ready(self, id)))
         goto slow;
@@ -84,8 +114,8 @@ void vt_scope_open(struct vt_scope *scope, struct vt_site *site, const void *fra
          at--)
         if (at->frame < (uintptr_t)frame || at->token == scope)
             goto slow;
-    record = vti_cursor_take(&self->cursor, 1);
-    if (vti_unlikely(record >= self->limit))
+    record = take(self, &taken);
+    if (vti_unlikely(!record))
         goto slow;
     top->frame = (uintptr_t)frame;
     top->token = scope;
@@ -96,10 +126,11 @@ void vt_scope_open(struct vt_scope *scope, struct vt_site *site, const void *fra
     vti_record_publish(record, vti_clock_read(self->clock));
     return;
 slow:
-    open_slowly(scope, site, frame);
+    open_slowly(scope, site, frame, taken);
 }
 
-SLOW static void close_slowly(const struct vt_scope *scope, uint64_t ticks)
+SLOW static void close_slowly(const struct vt_scope *scope, uint64_t ticks,
+                              const struct vti_record *taken)
 {
     struct vti_slow slow;
     struct vti_thread *self = vti_slow_enter_open(&slow);
@@ -107,6 +138,7 @@ SLOW static void close_slowly(const struct vt_scope *scope, uint64_t ticks)
 
     if (!self)
         goto out;
+    vti_ring_return(self, taken, 1);
     if (!ticks)
         ticks = vti_clock_read(self->clock);
     for (at = self->top - 1; at > self->stack; at--)
@@ -126,33 +158,40 @@ void vt_scope_close(struct vt_scope *scope)
 {
     struct vti_thread *self = vti_self;
     struct vti_record *record;
+    struct vti_record *taken = NULL;
     uint64_t ticks = 0;
 
-    if (vti_unlikely(!self || self->cursor >= self->limit))
+    if (vti_unlikely(!self || !self->top))
         goto slow;
     ticks = vti_clock_read(self->clock);
     if (vti_unlikely(self->top[-1].token != scope))
         goto slow;
-    record = vti_cursor_take(&self->cursor, 1);
-    if (vti_unlikely(record >= self->limit))
+    record = take(self, &taken);
+    if (vti_unlikely(!record))
         goto slow;
     self->top--;
     fill(record, 0, VTI_RECORD_END);
     vti_record_publish(record, ticks);
     return;
 slow:
-    close_slowly(scope, ticks);
+    close_slowly(scope, ticks, taken);
 }
 
 /* Spans begun by hand count as part of the scope around them. */
-SLOW static void begin_slowly(struct vt_site *site, uint32_t kind)
+SLOW static void begin_slowly(struct vt_site *site, uint32_t kind, const struct vti_record *taken)
 {
     struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow);
+    struct vti_thread *self = vti_slow_enter(&slow, 2);
     uint32_t id;
 
-    if (!self || !vti_thread_push_room(self))
+    if (!self)
         goto out;
+    vti_ring_return(self, taken, 1);
+    if (!vti_thread_push_room(self)) {
+        vti_thread_unplaced(self->arena, 2);
+        self->unplaced_depth += kind == VTI_RECORD_BEGIN;
+        goto out;
+    }
     id = vti_site_id(self->arena, site);
     if (kind == VTI_RECORD_LAP && self->top[-1].token != NULL)
         kind = VTI_RECORD_BEGIN; /* nothing to end */
@@ -173,11 +212,12 @@ void vt_span_begin(struct vt_site *site)
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
     struct vti_open_span *top;
     struct vti_record *record;
+    struct vti_record *taken = NULL;
 
     if (vti_unlikely(!is_ready(self, id)))
         goto slow;
-    record = vti_cursor_take(&self->cursor, 1);
-    if (vti_unlikely(record >= self->limit))
+    record = take(self, &taken);
+    if (vti_unlikely(!record))
         goto slow;
     top = self->top;
     top->frame = top[-1].frame;
@@ -188,15 +228,19 @@ void vt_span_begin(struct vt_site *site)
     vti_record_publish(record, vti_clock_read(self->clock));
     return;
 slow:
-    begin_slowly(site, VTI_RECORD_BEGIN);
+    begin_slowly(site, VTI_RECORD_BEGIN, taken);
 }
 
-SLOW static void end_slowly(uint64_t ticks)
+SLOW static void end_slowly(uint64_t ticks, const struct vti_record *taken)
 {
     struct vti_slow slow;
     struct vti_thread *self = vti_slow_enter_open(&slow);
 
-    if (self && !self->top[-1].token) {
+    if (self)
+        vti_ring_return(self, taken, 1);
+    if (self && self->unplaced_depth) {
+        self->unplaced_depth--;
+    } else if (self && !self->top[-1].token) {
         vti_ring_put(self, ticks ? ticks : vti_clock_read(self->clock), 0, VTI_RECORD_END, 0, 0,
                      NULL, 0);
         self->top--;
@@ -208,22 +252,23 @@ void vt_span_end(void)
 {
     struct vti_thread *self = vti_self;
     struct vti_record *record;
+    struct vti_record *taken = NULL;
     uint64_t ticks = 0;
 
-    if (vti_unlikely(!self || self->cursor >= self->limit))
+    if (vti_unlikely(!self || !self->top || self->top == self->stack_end))
         goto slow;
     ticks = vti_clock_read(self->clock);
     if (vti_unlikely(self->top[-1].token))
         return;
-    record = vti_cursor_take(&self->cursor, 1);
-    if (vti_unlikely(record >= self->limit))
+    record = take(self, &taken);
+    if (vti_unlikely(!record))
         goto slow;
     self->top--;
     fill(record, 0, VTI_RECORD_END);
     vti_record_publish(record, ticks);
     return;
 slow:
-    end_slowly(ticks);
+    end_slowly(ticks, taken);
 }
 
 void vt_span_lap(struct vt_site *site)
@@ -231,16 +276,17 @@ void vt_span_lap(struct vt_site *site)
     struct vti_thread *self = vti_self;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
     struct vti_record *record;
+    struct vti_record *taken = NULL;
 
     if (vti_unlikely(!is_ready(self, id) || self->top[-1].token))
         goto slow;
-    record = vti_cursor_take(&self->cursor, 1);
-    if (vti_unlikely(record >= self->limit))
+    record = take(self, &taken);
+    if (vti_unlikely(!record))
         goto slow;
     self->top[-1].site = id;
     fill(record, id, VTI_RECORD_LAP);
     vti_record_publish(record, vti_clock_read(self->clock));
     return;
 slow:
-    begin_slowly(site, VTI_RECORD_LAP);
+    begin_slowly(site, VTI_RECORD_LAP, taken);
 }

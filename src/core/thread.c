@@ -90,29 +90,33 @@ static struct vti_thread *new_thread(void)
     return self;
 }
 
-static bool take_slot(struct vti_thread *self)
+void vti_thread_unplaced(struct vti_arena_control *arena, unsigned events)
 {
-    uint32_t at = vti_slots_pop(self->arena);
+    struct vti_arena_producer *producer = vti_arena_producer(arena);
+    uint64_t ticks = vti_clock_read(arena->clock);
 
-    self->has_shared_slot = at != UINT32_MAX;
-    if (self->has_shared_slot)
-        self->slot = vti_arena_slot(self->arena, at);
-    else if (!self->slot)
-        self->slot = vti_private_map(sizeof *self->slot);
-    return self->slot != NULL;
+    if (!events)
+        return;
+    if (!__atomic_load_n(&producer->unplaced_first, __ATOMIC_RELAXED))
+        __atomic_store_n(&producer->unplaced_first, ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&producer->unplaced_last, ticks, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&producer->unplaced_events, events, __ATOMIC_RELEASE);
 }
 
-/* Gives the thread a slot in the arena and its first block. */
+/* Gives the thread a slot in the arena. Without one it has no stack, so it comes by here each time. */
 static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
 {
-    if (self->arena && self->has_shared_slot)
-        self->slot = NULL; /* it belonged to an earlier session */
+    uint32_t at = vti_slots_pop(arena);
+
+    self->slot = at == UINT32_MAX ? NULL : vti_arena_slot(arena, at);
     self->arena = arena;
+    self->top = NULL;
+    if (!self->slot)
+        return false;
     self->clock = arena->clock;
     self->stack_high = own_stack_high();
     reset_stack(self);
-    if (!take_slot(self))
-        return false;
+    self->unplaced_depth = 0;
     self->slot->tid = (int32_t)syscall(SYS_gettid);
     self->slot->start = vti_clock_read(self->clock);
     self->async_next = (uint64_t)self->slot->tid << 32;
@@ -142,7 +146,7 @@ static void block_signals(struct vti_slow *slow)
     pthread_sigmask(SIG_SETMASK, &all, &slow->signals);
 }
 
-struct vti_thread *vti_slow_enter(struct vti_slow *slow)
+struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events)
 {
     struct vti_arena_control *arena;
     struct vti_thread *self;
@@ -159,8 +163,10 @@ struct vti_thread *vti_slow_enter(struct vti_slow *slow)
     if (!self)
         return NULL;
     if (self->arena != arena || !self->slot) {
-        if (!enlist(self, arena))
+        if (!enlist(self, arena)) {
+            vti_thread_unplaced(arena, events);
             return NULL;
+        }
         self->period = word & ~VTI_CONTROL_KINDS;
     } else if (self->period != (word & ~VTI_CONTROL_KINDS)) {
         start_period(self, word & ~VTI_CONTROL_KINDS);
@@ -194,13 +200,13 @@ static void leave(void *arg)
     if (self->slot) {
         vti_ring_leave(self);
         self->slot->end = vti_clock_read(self->clock);
-        if (self->has_shared_slot) {
-            __atomic_store_n(&self->slot->state, VTI_SLOT_DEAD, __ATOMIC_RELEASE);
-            self->slot = NULL;
-        }
+        __atomic_store_n(&self->slot->state, VTI_SLOT_DEAD, __ATOMIC_RELEASE);
+        self->slot = NULL;
     }
+    self->top = NULL;
     self->arena = NULL;
     self->limit = NULL;
+    self->base = NULL;
     self->cursor = NULL;
     vti_runtime_lock();
     self->next_free = runtime->free_threads;

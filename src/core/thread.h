@@ -25,6 +25,7 @@ struct vti_open_span {
 
 struct vti_thread {
     struct vti_record *cursor; /* the next record to fill */
+    struct vti_record *base;   /* the stretch of records that it moves through */
     struct vti_record *limit;
     struct vti_open_span *top; /* one past the innermost open span */
     struct vti_open_span *stack_end;
@@ -39,8 +40,7 @@ struct vti_thread {
     struct vti_open_span *stack; /* [0] is a sentinel that matches nothing */
     uintptr_t stack_high;        /* above every frame of this thread's own stack */
     uint64_t async_next;
-    bool
-        has_shared_slot; /* false: no slot was free, `slot` is private and everything is only counted */
+    uint32_t unplaced_depth; /* spans begun by hand beyond what the stack can hold */
     struct vti_thread *next_free;
     struct vti_open_span first_stack[VTI_FIRST_STACK];
 };
@@ -55,8 +55,12 @@ struct vti_slow {
 };
 
 /* Blocks signals and gives this thread, registered and in the current period; NULL if nothing is to
- * be recorded. vti_slow_leave() must follow in every case. */
-struct vti_thread *vti_slow_enter(struct vti_slow *slow);
+ * be recorded, or if there is no place for it: then `events` are counted as lost. vti_slow_leave() must
+ * follow in every case. */
+struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events);
+
+/* Counts events that have no place to go to. */
+void vti_thread_unplaced(struct vti_arena_control *arena, unsigned events);
 
 /* The same without registering: NULL if this thread has nothing open. */
 struct vti_thread *vti_slow_enter_open(struct vti_slow *slow);

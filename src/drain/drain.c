@@ -23,13 +23,15 @@
 #define ROUND_BUSY_MS 1
 #define POLL_MAX 1024 /* processes whose end is noticed at once; others when these are gone */
 #define CHECK_INTERVAL_NS 200000000u
-#define CLIENTS_MAX 64
+#define CLIENTS_MAX 256
+#define ANCESTORS_MAX 64
 #define CLIENT_LIMIT_NS 5000000000u
 
 /* Somebody who has connected and not yet said what for. It may take its time: the machine is busy. */
 struct client {
     int fd;
     pid_t pid;
+    bool is_same_user; /* or root: may control the recording, not only be recorded */
     uint64_t since_ns;
 };
 
@@ -264,7 +266,7 @@ static void serve(struct vti_drain *drain, const struct client *client)
         attach(drain, client->fd, client->pid, request.arena_version);
         return;
     }
-    if (drain->is_closed)
+    if (drain->is_closed || !client->is_same_user)
         answer.error = VTI_E_SESSION;
     else if (request.type == VTI_REQUEST_ON || request.type == VTI_REQUEST_OFF)
         switch_to(drain, request.type == VTI_REQUEST_ON);
@@ -305,16 +307,32 @@ static void serve_clients(struct vti_drain *drain, uint64_t now_ns)
     drain->client_count = kept;
 }
 
+/* A program that root records may change its user and still belongs to the recording; strangers do not. */
+static bool descends_from_us(const struct vti_drain *drain, pid_t pid)
+{
+    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+        if (knows(drain, pid))
+            return true;
+        pid = (pid_t)vti_target_parent(pid);
+    }
+    return false;
+}
+
 static void accept_clients(struct vti_drain *drain, uint64_t now_ns)
 {
     while (drain->client_count < CLIENTS_MAX) {
         struct client *client = &drain->clients[drain->client_count];
+        uid_t uid;
 
         client->since_ns = now_ns;
-        client->fd = vti_socket_accept(drain->listener, &client->pid);
+        client->fd = vti_socket_accept(drain->listener, &client->pid, &uid);
         if (client->fd < 0)
             break;
-        drain->client_count++;
+        client->is_same_user = uid == geteuid() || uid == 0;
+        if (client->is_same_user || descends_from_us(drain, client->pid))
+            drain->client_count++;
+        else
+            close(client->fd);
     }
 }
 

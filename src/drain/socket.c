@@ -48,7 +48,7 @@ void vti_socket_make_name(char *to, size_t room)
              (unsigned long long)noise[0], (unsigned long long)noise[1]);
 }
 
-int vti_socket_accept(int listener, pid_t *pid)
+int vti_socket_accept(int listener, pid_t *pid, uid_t *uid)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
@@ -56,12 +56,12 @@ int vti_socket_accept(int listener, pid_t *pid)
 
     if (client < 0)
         return -1;
-    if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &len) ||
-        (peer.uid != geteuid() && peer.uid != 0 && geteuid() != 0)) {
+    if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &len)) {
         close(client);
         return -1;
     }
     *pid = peer.pid;
+    *uid = peer.uid;
     return client;
 }
 

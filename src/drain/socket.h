@@ -14,8 +14,8 @@ int vti_socket_listen(const char *name);
 /* A name nobody can guess, into `to`. */
 void vti_socket_make_name(char *to, size_t room);
 
-/* Accepts one client of the same user (or root). Its descriptor, or -1 if there is none. */
-int vti_socket_accept(int listener, pid_t *pid);
+/* Accepts one client. Its descriptor, or -1 if there is none. */
+int vti_socket_accept(int listener, pid_t *pid, uid_t *uid);
 
 /* The request of a client that has something to say; false if it is none. */
 bool vti_socket_request(int client, struct vti_request *request);

@@ -34,7 +34,7 @@ static size_t read_proc(pid_t pid, const char *file, char *to, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
-static uint32_t parent_of(pid_t pid)
+uint32_t vti_target_parent(pid_t pid)
 {
     char stat[512];
     const char *after;
@@ -109,7 +109,7 @@ int vti_target_create(struct vti_target **result, struct vti_recorder *recorder,
     read_proc(pid, "comm", process->name, sizeof process->name);
     process->name[strcspn(process->name, "\n")] = 0;
     process->fact.pid = (uint32_t)pid;
-    process->fact.parent_pid = parent_of(pid);
+    process->fact.parent_pid = vti_target_parent(pid);
     *result = process;
     return 0;
 }
@@ -281,19 +281,19 @@ static uint32_t follow_slots(struct vti_target *process)
     return used;
 }
 
-static void state_slotless(struct vti_target *process)
+static void state_unplaced(struct vti_target *process)
 {
     const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
-    uint64_t events = __atomic_load_n(&producer->slotless_events, __ATOMIC_ACQUIRE);
+    uint64_t events = __atomic_load_n(&producer->unplaced_events, __ATOMIC_ACQUIRE);
     struct vti_loss_fact loss = {.reason = VTI_LOSS_THREADS,
                                  .process_plus_one = process->fact.process + 1,
-                                 .events = events - process->slotless_seen,
-                                 .first = producer->slotless_first,
-                                 .last = producer->slotless_last};
+                                 .events = events - process->unplaced_seen,
+                                 .first = producer->unplaced_first,
+                                 .last = producer->unplaced_last};
 
-    if (events <= process->slotless_seen)
+    if (events <= process->unplaced_seen)
         return;
-    process->slotless_seen = events;
+    process->unplaced_seen = events;
     vti_recorder_loss(process->recorder, &loss);
 }
 
@@ -326,7 +326,7 @@ void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_pro
     for (uint32_t i = 0; i < process->stream_count; i++)
         if (process->streams[i].is_used)
             vti_stream_finish(&process->streams[i], process, i, now_ns);
-    state_slotless(process);
+    state_unplaced(process);
     process->fact.end = vti_recorder_ticks(process->recorder);
     process->fact.how = how;
     process->fact.status = status;

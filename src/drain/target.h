@@ -23,7 +23,7 @@ struct vti_target {
     uint32_t *sites;      /* owned: file-wide id of each of the program's sites, [0] unused */
     uint32_t site_count, site_room;
     uint64_t site_bytes; /* of the site log that were read */
-    uint64_t slotless_seen;
+    uint64_t unplaced_seen;
     struct vti_stream *streams; /* owned: one for each slot that was ever used */
     uint32_t stream_count;
     uint64_t spans;
@@ -33,6 +33,9 @@ struct vti_target {
     char command[4096];
     size_t command_len;
 };
+
+/* The parent of a process, 0 if that is unknown. */
+uint32_t vti_target_parent(pid_t pid);
 
 /* Makes an arena for process `pid`; its descriptor is to be sent to it. */
 int vti_target_create(struct vti_target **process, struct vti_recorder *recorder, pid_t pid,

@@ -189,9 +189,9 @@ static int write_entry(struct vti_copy *copy, enum vti_kind kind, uint64_t first
     return code;
 }
 
-int vti_copy_meta(struct vti_copy *copy, const char *key, struct vti_bytes value)
+int vti_copy_meta(struct vti_copy *copy, const struct vti_meta_fact *meta)
 {
-    vti_meta_write(&copy->entry, &(struct vti_meta_fact){vti_bytes_of(key), value});
+    vti_meta_write(&copy->entry, meta);
     return write_entry(copy, VTI_META, 0, 0);
 }
 

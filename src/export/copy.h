@@ -70,7 +70,7 @@ bool vti_copy_is_carried(const struct vti_copy_input *input,
 int vti_copy_facts(struct vti_copy *copy, struct vti_copy_input *input);
 int vti_copy_events(struct vti_copy *copy, struct vti_copy_input *input);
 
-int vti_copy_meta(struct vti_copy *copy, const char *key, struct vti_bytes value);
+int vti_copy_meta(struct vti_copy *copy, const struct vti_meta_fact *meta);
 int vti_copy_link(struct vti_copy *copy, const struct vti_clock_link_fact *link);
 
 /* A loss as it is written: those that `slice` makes count in no total. */

@@ -292,6 +292,11 @@ static unsigned long leaves_of(const vt_recording *recording)
     return leaves > 1 && leaves < 1000000 ? leaves : 1;
 }
 
+static int write_entry(struct job *job, const char *key, struct vti_bytes value)
+{
+    return vti_copy_meta(&job->copy, &(struct vti_meta_fact){vti_bytes_of(key), value});
+}
+
 /* What was started is said by the input that the user named first. */
 static int write_meta(struct job *job)
 {
@@ -299,15 +304,15 @@ static int write_meta(struct job *job)
     unsigned long leaves = 0;
     struct vti_bytes value;
     char text[24];
-    int code = vti_copy_meta(&job->copy, "venturi", vti_bytes_of(VENTURI_VERSION));
+    int code = write_entry(job, "venturi", vti_bytes_of(VENTURI_VERSION));
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !code; i++)
         if (vti_recording_meta(job->sources[0].recording, keys[i], &value))
-            code = vti_copy_meta(&job->copy, keys[i], value);
+            code = write_entry(job, keys[i], value);
     for (size_t i = 0; i < job->merge->count; i++)
         leaves += leaves_of(job->sources[i].recording);
     snprintf(text, sizeof text, "%lu", leaves);
-    return code ? code : vti_copy_meta(&job->copy, "merged", vti_bytes_of(text));
+    return code ? code : write_entry(job, "merged", vti_bytes_of(text));
 }
 
 static int write_facts(struct job *job)

@@ -14,14 +14,15 @@
 static int copy_meta(const struct vti_block_header *header, const uint8_t *payload, void *arg)
 {
     struct vti_copy *copy = arg;
-    struct vti_buf block = {0};
-    int code;
+    struct vti_meta_fact meta;
+    struct vti_reader in;
+    int code = 0;
 
     if (header->kind != VTI_META)
         return 0;
-    vti_buf_add(&block, payload, header->payload_bytes);
-    code = vti_writer_facts(copy->writer, VTI_META, &block, header->count, 0, 0);
-    vti_buf_fini(&block);
+    vti_reader_init(&in, payload, header->payload_bytes);
+    for (uint32_t i = 0; i < header->count && !code && vti_meta_read(&in, &meta); i++)
+        code = vti_copy_meta(copy, &meta);
     return code;
 }
 

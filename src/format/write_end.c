@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TRIES 8
@@ -249,9 +250,30 @@ static int write_end(struct vti_writer *writer)
     }
 }
 
+/* Somebody may have removed or emptied the file meanwhile, which writing to it does not tell. */
+static int check_file(const struct vti_writer *writer)
+{
+    struct vti_file_header header;
+    uint8_t bytes[VTI_FILE_HEADER_BYTES];
+    struct stat st;
+
+    if (fstat(writer->fd, &st) || !S_ISREG(st.st_mode))
+        return 0;
+    if (st.st_nlink == 0)
+        return vti_fail(VTI_E_WRITE, "%s: was removed while it was being written", writer->path);
+    if (!read_whole(writer->fd, bytes, sizeof bytes, 0) ||
+        vti_file_header_parse(bytes, sizeof bytes, &header))
+        return vti_fail(VTI_E_WRITE, "%s: was changed by somebody else while it was being written",
+                        writer->path);
+    return 0;
+}
+
 int vti_writer_close(struct vti_writer *writer, struct vti_writer_stats *stats)
 {
     int code = write_end(writer);
+
+    if (!code)
+        code = check_file(writer);
 
     /* EINVAL: what cannot be synchronized, such as /dev/null. */
     if (!code && fsync(writer->fd) && errno != EINVAL && errno != EROFS)

@@ -24,9 +24,6 @@ void vti_arena_layout(struct vti_arena_control *control, uint32_t block_count)
     control->bytes = vti_arena_bytes(block_count);
     control->slot_count = VTI_SLOT_COUNT;
     control->block_count = block_count;
-    control->sites_offset = 2 * VTI_PAGE;
-    control->slots_offset = SLOTS_OFFSET;
-    control->blocks_offset = BLOCKS_OFFSET;
     producer->slots.count = VTI_SLOT_COUNT;
     producer->blocks.count = block_count;
 }

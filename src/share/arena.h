@@ -57,9 +57,6 @@ struct vti_arena_control {
     uint64_t bytes;
     uint32_t slot_count;
     uint32_t block_count;
-    uint64_t sites_offset;
-    uint64_t slots_offset;
-    uint64_t blocks_offset;
     uint32_t
         clock; /* enum vti_clock_type of format/facts.h: 1 counter, 2 nanoseconds, 3 ARM counter */
     uint32_t policy;
@@ -77,9 +74,9 @@ struct vti_arena_producer {
     uint64_t site_bytes;   /* published length of the site log */
     uint32_t site_count;
     uint32_t reserved;
-    uint64_t slotless_events; /* dropped because more threads than slots were alive */
-    uint64_t slotless_first;
-    uint64_t slotless_last;
+    uint64_t unplaced_events; /* of threads without a slot, or of spans that nest too deep for memory */
+    uint64_t unplaced_first;
+    uint64_t unplaced_last;
     struct vti_free_list slots;
     struct vti_free_list blocks;
 };
@@ -123,8 +120,8 @@ struct vti_slot {
     uint32_t loss_sequence; /* of the loss under way */
     uint32_t tally_at; /* which of the two is valid: a kill between two stores cannot split a sum */
     uint32_t reserved_too;
-    struct vti_tally tallies[2];
     struct vti_record own[VTI_OWN_RECORDS];
+    struct vti_tally tallies[2]; /* here, so that the two kinds of records do not touch */
     struct vti_record scratch[VTI_SCRATCH_RECORDS];
 };
 

@@ -12,19 +12,33 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-static int connect_to(const char *session)
+/* A connect that blocks would wait for ever for a drainer that is stopped and has a full queue. */
+static int connect_within(int fd, const struct sockaddr_un *address, socklen_t size, int limit_ms)
+{
+    const struct timespec pause = {0, 1000000};
+
+    while (connect(fd, (const struct sockaddr *)address, size)) {
+        if (errno != EAGAIN || limit_ms-- <= 0)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+static int connect_to(const char *session, int limit_ms)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strnlen(session, sizeof address.sun_path - 1);
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -1;
     memcpy(address.sun_path + 1, session, len);
-    if (connect(fd, (struct sockaddr *)&address, size)) {
+    if (connect_within(fd, &address, size, limit_ms)) {
         int saved = errno;
 
         close(fd);
@@ -34,14 +48,15 @@ static int connect_to(const char *session)
     return fd;
 }
 
-/* Anybody could have taken the name: talk only to a drainer of the same user, or of root. */
+/* Anybody could have taken the name: talk only to a drainer of the same user, or of root. Root trusts
+ * nobody else: what the drainer hands over becomes part of our memory. */
 static bool is_trusted(int fd)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
 
     return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
-           (peer.uid == geteuid() || peer.uid == 0 || geteuid() == 0);
+           (peer.uid == geteuid() || peer.uid == 0);
 }
 
 static bool receive(int fd, struct vti_answer *answer, int *passed)
@@ -91,7 +106,7 @@ static int converse(int socket_fd, const struct vti_request *request, int limit_
 int vti_ask(const char *session, const struct vti_request *request, int limit_ms,
             struct vti_answer *answer, int *fd, const char **why)
 {
-    int socket_fd = connect_to(session);
+    int socket_fd = connect_to(session, limit_ms);
     int passed = -1;
     int code;
 
