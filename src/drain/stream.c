@@ -301,6 +301,15 @@ void vti_stream_cut(struct vti_stream *stream, struct vti_target *process, uint6
     }
 }
 
+void vti_stream_note_alive(struct vti_stream *stream, struct vti_target *process)
+{
+    if (!vti_encoder_depth(stream->encoder))
+        return;
+    stream->fact.end = vti_recorder_ticks(process->recorder);
+    stream->fact.name = vti_bytes_of(stream->name);
+    vti_recorder_track(process->recorder, &stream->fact);
+}
+
 /* A thread that ended while its records had nowhere to go left only their number. */
 static void state_open_loss(struct vti_stream *stream, struct vti_target *process,
                             const struct vti_slot *slot)

@@ -35,6 +35,9 @@ uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, 
 void vti_stream_cut(struct vti_stream *stream, struct vti_target *process, uint64_t now_ns,
                     bool now);
 
+/* Notes in the file that the thread lives, if it has spans open: that is how long they last so far. */
+void vti_stream_note_alive(struct vti_stream *stream, struct vti_target *process);
+
 /* The thread is gone: reads the rest, states its losses, writes its end, gives slot and blocks back. */
 void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, uint32_t slot,
                        uint64_t now_ns);

@@ -17,6 +17,7 @@
 #define BLOCKS_MIN 4u
 #define BLOCKS_MAX 65535u
 #define SITES_MAX (1u << 20)
+#define NOTE_INTERVAL_NS 1000000000u
 
 static size_t read_proc(pid_t pid, const char *file, char *to, size_t room)
 {
@@ -297,6 +298,14 @@ static void state_unplaced(struct vti_target *process)
     vti_recorder_loss(process->recorder, &loss);
 }
 
+static void note_alive(struct vti_target *process, uint64_t now_ns)
+{
+    process->noted_ns = now_ns;
+    for (uint32_t i = 0; i < process->stream_count; i++)
+        if (process->streams[i].is_used)
+            vti_stream_note_alive(&process->streams[i], process);
+}
+
 uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
 {
     uint64_t count = 0;
@@ -311,6 +320,8 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
     slots = follow_slots(process);
     for (uint32_t i = 0; i < slots; i++)
         count += read_slot(process, i, now_ns, cut);
+    if (cut || now_ns >= process->noted_ns + NOTE_INTERVAL_NS)
+        note_alive(process, now_ns);
     return count;
 }
 

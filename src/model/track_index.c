@@ -20,9 +20,11 @@ struct vti_clock *vti_track_clock(struct vt_recording *recording, const struct v
 
 int64_t vti_track_end_ns(struct vt_recording *recording, const struct vti_track *track)
 {
-    int64_t end_ns = track->end ? vti_clock_ns(vti_track_clock(recording, track), track->end) : 0;
+    struct vti_clock *clock = vti_track_clock(recording, track);
+    int64_t last_ns = vti_blocks_count(track) ? track->last_ns : vti_clock_ns(clock, track->start);
+    int64_t end_ns = track->end ? vti_clock_ns(clock, track->end) : last_ns;
 
-    return track->end && end_ns > track->last_ns ? end_ns : track->last_ns;
+    return end_ns > last_ns ? end_ns : last_ns;
 }
 
 uint64_t vti_blocks_count(const struct vti_track *track)

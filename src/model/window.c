@@ -81,8 +81,8 @@ static int reserve(struct query *query, size_t more)
 
 /*
  * Draws a cell; `one` is its span if it has one. Nearly all of a window's time goes into this.
- * Which of the cases it is cannot be foretold, so there are no branches but one for what is hardly
- * ever so.
+ * Which of the cases it is cannot be foretold, so it is written as choices between values. (Forcing
+ * the compiler to make all of them without branches was slower: 0.82 ms against 0.70.)
  */
 static ALWAYS_INLINE void draw_cell(const struct query *query, struct pen *pen,
                                     const struct vti_cell *cell, uint32_t pixel,
@@ -94,8 +94,6 @@ static ALWAYS_INLINE void draw_cell(const struct query *query, struct pen *pen,
     bool is_long = is_span & (end_ns - begin_ns >= query->short_ns);
     bool is_outside = (begin_ns >= query->to_ns) | (end_ns <= query->from_ns) |
                       (begin_ns == pen->span_begin_ns);
-    const int64_t *times;
-    const uint32_t *site;
     struct vt_rect *rect;
     uint32_t before;
     uint32_t count;
@@ -103,23 +101,21 @@ static ALWAYS_INLINE void draw_cell(const struct query *query, struct pen *pen,
     bool is_longest;
     bool is_exact;
 
-    if ((is_span & is_outside) | (!is_span & (pixel == VT_NONE)))
+    if (is_span ? is_outside : pixel == VT_NONE)
         return;
     pixel = pixel == VT_NONE ? 0 : pixel;
     is_new = is_long | (pen->pixel != pixel);
     is_longest = is_new | (cell->longest_ns > pen->longest_ns);
-    is_exact = is_new & (cell->count <= 1);
-    times = is_exact ? &one->begin_ns : &query->pixel_starts[pixel];
     rect = is_new ? pen->next : pen->fold;
-    site = is_longest ? &cell->site : &rect->site;
-    before = rect->count & ((uint32_t)is_new - 1);
+    before = is_new ? 0 : rect->count;
     count = before + cell->count + is_span;
-    rect->site = *site;
     rect->track = pen->track;
     rect->depth = pen->depth;
+    rect->site = is_longest ? cell->site : rect->site;
     rect->count = count >= before ? count : UINT32_MAX;
-    rect->begin_ns = times[0];
-    rect->end_ns = times[1];
+    is_exact = is_new & (cell->count <= 1);
+    rect->begin_ns = is_exact ? begin_ns : query->pixel_starts[pixel];
+    rect->end_ns = is_exact ? end_ns : query->pixel_starts[pixel + 1];
     pen->next += is_new;
     pen->fold = is_long ? pen->fold : rect;
     pen->pixel = is_long ? pen->pixel : pixel;

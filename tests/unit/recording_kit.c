@@ -69,15 +69,33 @@ void kit_process(struct kit *kit, const struct vti_process_fact *fact)
     vti_buf_fini(&payload);
 }
 
-void kit_track(struct kit *kit, uint32_t track, uint32_t process, const char *name)
+static void write_track(struct kit *kit, const struct vti_track_fact *fact)
 {
-    struct vti_track_fact fact = {
-        .track = track, .process = process, .tid = 100 + track, .name = vti_bytes_of(name)};
     struct vti_buf payload = {0};
 
-    vti_track_write(&payload, &fact);
+    vti_track_write(&payload, fact);
     kit_fact(kit, VTI_TRACK, &payload, 1);
     vti_buf_fini(&payload);
+}
+
+void kit_track(struct kit *kit, uint32_t track, uint32_t process, const char *name)
+{
+    if (track < KIT_TRACKS)
+        kit->processes[track] = process + 1;
+    write_track(kit, &(struct vti_track_fact){.track = track,
+                                              .process = process,
+                                              .tid = 100 + track,
+                                              .name = vti_bytes_of(name)});
+}
+
+void kit_track_end(struct kit *kit, uint32_t track, uint64_t ticks)
+{
+    assert_true(track < KIT_TRACKS && kit->processes[track]);
+    write_track(kit, &(struct vti_track_fact){.track = track,
+                                              .process = kit->processes[track] - 1,
+                                              .tid = 100 + track,
+                                              .end = ticks,
+                                              .name = vti_bytes_of("ended")});
 }
 
 void kit_site(struct kit *kit, uint32_t site, const char *name)
@@ -218,6 +236,9 @@ static void random_track(struct kit *kit, uint32_t track, size_t left, uint32_t 
         }
     }
     kit->ticks = ticks > kit->ticks ? ticks : kit->ticks;
+    /* What is left open lasts as long as the thread. */
+    if (kit->processes[track])
+        kit_track_end(kit, track, ticks);
     free(stack);
 }
 

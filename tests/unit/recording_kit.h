@@ -27,6 +27,7 @@ struct kit {
     char path[96];
     struct vti_writer *writer;
     struct vti_encoder *encoders[KIT_TRACKS];
+    uint32_t processes[KIT_TRACKS]; /* of each track, plus one; 0: not defined */
     uint64_t random;
     uint64_t ticks; /* of the last event that kit_random() wrote, over all tracks */
     struct kit_span *spans;
@@ -43,6 +44,7 @@ void kit_fini(struct kit *kit); /* removes the folder */
 void kit_clock(struct kit *kit, uint32_t ticks_per_ns);
 void kit_process(struct kit *kit, const struct vti_process_fact *fact);
 void kit_track(struct kit *kit, uint32_t track, uint32_t process, const char *name);
+void kit_track_end(struct kit *kit, uint32_t track, uint64_t ticks); /* after kit_track() */
 void kit_site(struct kit *kit, uint32_t site, const char *name);
 void kit_fact(struct kit *kit, enum vti_kind kind, const struct vti_buf *payload, uint32_t count);
 

@@ -502,6 +502,7 @@ static void test_async_spans(void **state)
     add_async(0, 1050, VTI_EVENT_ASYNC_END, 0, 78, VTI_FLAG_FAILED); /* on a track read earlier */
     add_async(1, 1060, VTI_EVENT_ASYNC_BEGIN, 5, 79, 0);             /* never ends */
     add_async(1, 1070, VTI_EVENT_ASYNC_END, 0, 77, 0);
+    kit_track_end(&kit, 1, 1070);
     kit_end(&kit, 0, 1080);
     kit_close(&kit);
     recording = kit_open(&kit);

@@ -286,6 +286,7 @@ static void test_async(void **state)
     add_async(0, 1060, VTI_EVENT_ASYNC_BEGIN, 3, 0); /* never ends; not in the filter */
     kit_cut_all(&kit);
     add_async(1, 1090, VTI_EVENT_ASYNC_END, 2, VTI_FLAG_FAILED); /* after the filter */
+    kit_track_end(&kit, 0, 1060);
     kit_close(&kit);
     recording = kit_open(&kit);
     assert_int_equal(vt_stats_query(recording, NULL, &stats), 0);
