@@ -46,7 +46,8 @@ static bool take_duration(const char *name, const char *text, uint64_t *value_ns
     int64_t ns;
 
     if (!vti_parse_duration(text, &ns) || ns < 1000000 || ns > LONGEST_NS) {
-        vti_cmd_fail("run", "--%s %s: not a time between 1ms and 7 days, like 30s or 10ms", name, text);
+        vti_cmd_fail("run", "--%s %s: not a time between 1ms and 7 days, like 30s or 10ms", name,
+                     text);
         return false;
     }
     *value_ns = (uint64_t)ns;
@@ -158,7 +159,8 @@ static void summarise(const struct run *run, const struct vti_drain_stats *stats
     if (!stats->file.events) {
         fprintf(stderr,
                 "venturi: %s  nothing recorded: no trace point of libventuri was hit\n"
-                "venturi: next  add VT_SPAN to the program and link it with `pkg-config --libs venturi`\n",
+                "venturi: next  add VT_SPAN to the program and link it with `pkg-config --libs "
+                "venturi`\n",
                 run->drain.output);
         return;
     }

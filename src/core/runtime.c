@@ -100,8 +100,8 @@ void vti_runtime_arm(void)
 static void say_why_not(void)
 {
     char line[512];
-    int len = snprintf(line, sizeof line, "venturi: %.200s: not recording: %s\n", vti_settings.output,
-                       vti_attach_error());
+    int len = snprintf(line, sizeof line, "venturi: %.200s: not recording: %s\n",
+                       vti_settings.output, vti_attach_error());
 
     if (vti_settings.is_from_environment && !last_arena && len > 0 && len < (int)sizeof line)
         (void)!write(STDERR_FILENO, line, (size_t)len);

@@ -53,7 +53,8 @@ struct vti_settings {
     char session[96];  /* name of the session's socket, without the leading zero byte; "": none */
     char output[4096]; /* where a helper would write; "": none */
     bool force;
-    bool is_from_environment; /* nobody looks at a return code: say on stderr why nothing is recorded */
+    bool
+        is_from_environment; /* nobody looks at a return code: say on stderr why nothing is recorded */
     uint64_t buffer_bytes;
     uint32_t ring_seconds;
     uint32_t block_ms;

@@ -161,9 +161,9 @@ static void write_opening(struct vti_recorder *recorder, const struct vti_drain_
     write_command(recorder, options->command);
     write_meta(recorder, "directory", vti_bytes_of(getcwd(folder, sizeof folder) ? folder : ""));
     write_meta(recorder, "policy",
-               vti_bytes_of(options->ring_ns ? "ring"
-                            : options->block_ms   ? "block"
-                                                  : "drop"));
+               vti_bytes_of(options->ring_ns    ? "ring"
+                            : options->block_ms ? "block"
+                                                : "drop"));
     write_host(recorder);
     /* Two anchors give the rate of the clock, however soon the recording is cut off. */
     write_anchor(recorder);

@@ -254,7 +254,8 @@ static void give_back(struct vti_stream *stream, struct vti_target *process, uin
         if (stream->block)
             vti_blocks_push(process->arena, stream->block - 1);
         else
-            __atomic_store_n(&vti_arena_slot(process->arena, slot_at)->is_own_free, 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&vti_arena_slot(process->arena, slot_at)->is_own_free, 1,
+                             __ATOMIC_RELEASE);
     }
     stream->is_retired = false;
 }

@@ -28,7 +28,7 @@ struct vti_target {
     uint32_t stream_count;
     uint64_t spans;
     uint64_t thread_ticks; /* lifetimes of its threads, for the cost */
-    uint64_t noted_ns; /* when it was last noted which threads live */
+    uint64_t noted_ns;     /* when it was last noted which threads live */
     struct vti_process_fact fact;
     char name[64];
     char command[4096];

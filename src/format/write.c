@@ -197,11 +197,6 @@ int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss)
     return code;
 }
 
-void vti_writer_count_loss(struct vti_writer *writer, uint64_t events)
-{
-    writer->lost_events += events;
-}
-
 int vti_writer_events(struct vti_writer *writer, struct vti_encoder *encoder)
 {
     struct vti_queued queued = {0};

@@ -44,9 +44,6 @@ int vti_writer_block(struct vti_writer *writer, const struct vti_block_header *h
 /* A LOSSES entry, also added to the total that END carries (VTI_LOSS_SLICED is not). */
 int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss);
 
-/* For losses that stand in the event stream (VTI_EVENT_LOSS): adds to the total only. */
-void vti_writer_count_loss(struct vti_writer *writer, uint64_t events);
-
 /* Writes what has gathered. A full disk is not an error here: see the stats. */
 int vti_writer_flush(struct vti_writer *writer);
 uint64_t vti_writer_buffered(const struct vti_writer *writer); /* bytes not yet written */

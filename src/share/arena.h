@@ -74,7 +74,8 @@ struct vti_arena_producer {
     uint64_t site_bytes;   /* published length of the site log */
     uint32_t site_count;
     uint32_t reserved;
-    uint64_t unplaced_events; /* of threads without a slot, or of spans that nest too deep for memory */
+    uint64_t
+        unplaced_events; /* of threads without a slot, or of spans that nest too deep for memory */
     uint64_t unplaced_first;
     uint64_t unplaced_last;
     struct vti_free_list slots;
@@ -126,7 +127,8 @@ struct vti_slot {
 };
 
 struct vti_block {
-    uint32_t next; /* index + 1 of the thread's next block, or VTI_NEXT_OWN; set when this is done with */
+    uint32_t
+        next; /* index + 1 of the thread's next block, or VTI_NEXT_OWN; set when this is done with */
     uint32_t used; /* records before this are all that were handed out; valid once `next` is set */
     uint32_t next_free;
     uint32_t reserved[13];
