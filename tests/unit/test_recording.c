@@ -560,7 +560,7 @@ static void test_refusals(void **state)
     snprintf(missing, sizeof missing, "%s/missing.vt", kit.folder);
     assert_refused(missing, VTI_E_OPEN, "No such file");
     assert_refused(kit.folder, VTI_E_OPEN, "not a regular file");
-    kit_write(&kit, NULL, 0);
+    kit_write(&kit, (const uint8_t *)"", 0);
     assert_refused(kit.path, VTI_E_NOT_RECORDING, "empty");
     kit_write(&kit, (const uint8_t *)text, sizeof text);
     assert_refused(kit.path, VTI_E_NOT_RECORDING, "not a Venturi recording");
