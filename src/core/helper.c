@@ -26,6 +26,9 @@
 #define STACK_BYTES 32768
 #define STATUS_FD 3
 
+/* Both run on a stack of ours, which the address sanitizer takes for a broken one. */
+#define WITHOUT_ASAN __attribute__((no_sanitize_address))
+
 extern char **environ;
 
 struct launch {
@@ -68,7 +71,7 @@ static int find_program(char *to, size_t room)
     return -1;
 }
 
-static int run_helper(void *arg)
+WITHOUT_ASAN static int run_helper(void *arg)
 {
     struct launch *plan = arg;
     sigset_t none;
@@ -94,7 +97,7 @@ static int run_helper(void *arg)
 }
 
 /* CLONE_VM without CLONE_SIGHAND: the children have signal handlers and descriptors of their own. */
-static int run_parent_of_helper(void *arg)
+WITHOUT_ASAN static int run_parent_of_helper(void *arg)
 {
     struct launch *plan = arg;
 

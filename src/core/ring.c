@@ -54,9 +54,11 @@ static struct vti_record *filled_end(const struct vti_thread *self)
 static void leave_block(struct vti_thread *self)
 {
     if (self->block)
-        self->block->used = (uint32_t)(filled_end(self) - self->block->records);
+        __atomic_store_n(&self->block->used, (uint32_t)(filled_end(self) - self->block->records),
+                         __ATOMIC_RELEASE);
     else
-        self->slot->used = (uint32_t)(filled_end(self) - self->slot->own);
+        __atomic_store_n(&self->slot->used, (uint32_t)(filled_end(self) - self->slot->own),
+                         __ATOMIC_RELEASE);
 }
 
 static void move_to(struct vti_thread *self, struct vti_record *records, uint32_t count)
@@ -72,10 +74,14 @@ static uint32_t *enter(struct vti_thread *self, uint32_t next)
     uint32_t *link = self->block ? &self->block->next : &self->slot->next;
 
     self->block = next == VTI_NEXT_OWN ? NULL : vti_arena_block(self->arena, next - 1);
-    if (self->block)
+    if (self->block) {
+        /* Acquire: another thread may have filled it before; the drainer, in between, is out of sight. */
+        (void)__atomic_load_n(&self->block->next, __ATOMIC_ACQUIRE);
+        (void)__atomic_load_n(&self->block->used, __ATOMIC_ACQUIRE);
         move_to(self, self->block->records, VTI_BLOCK_RECORDS);
-    else
+    } else {
         move_to(self, self->slot->own, VTI_OWN_RECORDS);
+    }
     return link;
 }
 

@@ -111,7 +111,7 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
     self->slot = at == UINT32_MAX ? NULL : vti_arena_slot(arena, at);
     self->arena = arena;
     self->top = NULL;
-    if (!self->slot)
+    if (!self->slot || __atomic_load_n(&self->slot->state, __ATOMIC_ACQUIRE) == VTI_SLOT_LIVE)
         return false;
     self->clock = arena->clock;
     self->stack_high = own_stack_high();

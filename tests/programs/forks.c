@@ -11,6 +11,7 @@
 #include "program.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static pid_t start_child(const char *how, char **work)
         }
         return child;
     }
-    child = !strcmp(how, "raw") ? (pid_t)syscall(SYS_fork) : fork();
+    child = !strcmp(how, "raw") ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
     if (child == 0 && !strcmp(how, "exec")) {
         record("before exec");
         execv("/proc/self/exe", work);

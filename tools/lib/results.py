@@ -48,17 +48,25 @@ def ended_how(code):
     return f"exit code {code}"
 
 
-def why_failed(output, code):
-    """The line that names the cause: a sanitizer's or valgrind's, else the failed assertion, else how it ended."""
+def checker_said(output):
+    """What a sanitizer or valgrind found, or ""."""
     found = CHECKER.search(output)
-    if found:
-        return one_line(found.group(0))
-    places = [place for place in CMOCKA_PLACE.findall(output) if place.strip()]
-    return one_line(" ".join(places)) or ended_how(code)
+    return one_line(found.group(0)) if found else ""
+
+
+def assertions(output):
+    """One line for each failed case, in their order: values and place."""
+    reasons, lines = [], []
+    for line in CMOCKA_PLACE.findall(output):
+        lines.append(line.strip())
+        if line.endswith("Failure!") or line.startswith("Test failed with exception"):
+            reasons.append(one_line(" ".join(lines)))
+            lines = []
+    return reasons
 
 
 def cmocka_cases(suite, test, output, code):
-    """Cases of one cmocka program; a program that ends badly without a failed case is one itself."""
+    """Cases of one cmocka program; one that ends badly without a failed case is a failed case itself."""
     outcomes = {}
     for word, name in CMOCKA_LINE.findall(output):
         if word == "OK":
@@ -67,18 +75,19 @@ def cmocka_cases(suite, test, output, code):
             outcomes.setdefault(name, SKIPPED)
         else:
             outcomes[name] = FAILED
+    if code == 77 and not outcomes:
+        return [Case(suite, test, SKIPPED, one_line(output) or "the test skipped itself")]
+    reasons = iter(assertions(output))
     cases = []
     for name, outcome in outcomes.items():
         case = Case(suite, f"{test}.{name}", outcome)
         if outcome == FAILED:
-            case.reason, case.detail = why_failed(output, code), tail(output)
+            case.reason, case.detail = next(reasons, "") or ended_how(code), tail(output)
         elif outcome == SKIPPED:
             case.reason = "the test skipped itself"
         cases.append(case)
-    if code == 77 and not cases:
-        return [Case(suite, test, SKIPPED, one_line(output) or "the test skipped itself")]
-    if code != 0 and FAILED not in outcomes.values():
-        cases.append(Case(suite, test, FAILED, why_failed(output, code), tail(output)))
+    if code != 0 and (FAILED not in outcomes.values() or checker_said(output)):
+        cases.append(Case(suite, test, FAILED, checker_said(output) or ended_how(code), tail(output)))
     elif not cases:
         cases.append(Case(suite, test, PASSED))
     return cases
