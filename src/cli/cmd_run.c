@@ -156,7 +156,12 @@ static void summarise(const struct run *run, const struct vti_drain_stats *stats
         fprintf(stderr, "venturi: %s\n", vti_error_message(code));
     if (run->is_quiet && !lost_events)
         return;
-    if (!stats->file.events) {
+    if (stats->refused || stats->unheard)
+        fprintf(stderr,
+                "venturi: %u process%s not recorded: limits (ulimit) leave no room for buffers\n",
+                stats->refused + stats->unheard,
+                stats->refused + stats->unheard == 1 ? " was" : "es were");
+    if (!stats->file.events && stats->refused + stats->unheard == 0) {
         fprintf(stderr,
                 "venturi: %s  nothing recorded: no trace point of libventuri was hit\n"
                 "venturi: next  add VT_SPAN to the program and link it with `pkg-config --libs "

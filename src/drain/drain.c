@@ -141,6 +141,7 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     if (process->is_finished)
         return;
     vti_target_finish(process, vti_clock_now_ns(), how, status);
+    drain->stats.unheard += !process->is_announced;
     drain->spans += process->spans;
     drain->cost_ticks += (double)process->spans * (double)process->fact.pair_millis / 1000;
     drain->thread_ticks += (double)process->thread_ticks;
@@ -193,6 +194,7 @@ static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t aren
         drain->was_used = true;
         answer.arena_bytes = process->arena_bytes;
     }
+    drain->stats.refused += !process;
     vti_socket_answer(client, &answer, process ? process->arena_fd : -1);
     if (process) {
         close(process->arena_fd);

@@ -31,6 +31,8 @@ struct vti_drain_stats {
     uint32_t processes;
     uint32_t tracks;
     uint32_t still_running; /* processes that were alive when the recording was closed */
+    uint32_t refused;       /* processes that asked to be recorded and could not be */
+    uint32_t unheard;       /* processes that got their memory and never used it */
     bool was_stopped;       /* closed by VTI_REQUEST_STOP, while the program went on */
     double cost_share;      /* our cost in the recorded threads, as a share of their time */
     uint64_t overwritten;   /* events that gave way in a flight recorder */

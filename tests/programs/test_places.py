@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import VENTURI, Recording, Run, program
+from conftest import SANITIZE, VENTURI, Recording, Run, program, wait_for
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"),
                                 reason="needs root and unshare for a small file system")
@@ -52,6 +52,28 @@ def test_file_size_limit(tmp_path):
                            f"{program('counted')} {tmp_path}/count 100000 0 4"],
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("limit", ["-v 100000", "-f 100"])
+def test_limits_that_leave_no_room(tmp_path, limit):
+    """The program runs as ever, and it is said that it was not recorded."""
+    if SANITIZE:
+        pytest.skip("a sanitizer needs more memory than that")
+    done = subprocess.run(["sh", "-c", f"ulimit {limit}; exec {VENTURI} run -o {tmp_path}/out.vt -- "
+                           f"{program('ends')} exit 100"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 7
+    assert "1 process was not recorded" in done.stderr
+
+
+def test_output_removed_or_emptied_meanwhile(tmp_path):
+    for change in (os.unlink, lambda path: os.truncate(path, 0)):
+        path, count = tmp_path / "out.vt", tmp_path / "count"
+        child = subprocess.Popen([VENTURI, "run", "-q", "-f", "-o", path, "--", program("counted"), count, "3000", "100"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: path.exists() and path.stat().st_size > 1000)
+        change(path)
+        _, said = child.communicate(timeout=60)
+        assert "while it was being written" in said
 
 
 @pytest.mark.parametrize("folder", ["missing", "file/inside", "locked"])

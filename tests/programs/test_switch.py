@@ -1,6 +1,7 @@
 """Recording switched from outside, and programs that record on their own."""
 import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -127,3 +128,22 @@ def test_session_refuses_an_existing_file(tmp_path):
     assert done.returncode == 1
     assert "already exists" in done.stderr
     assert (tmp_path / "a.vt").read_text() == "precious"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+def test_other_users_have_no_say(tmp_path):
+    """Neither do they see a recording of root, nor can they switch it."""
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", VENTURI]
+    if subprocess.run([*nobody, "--version"], capture_output=True).returncode:
+        pytest.skip("another user cannot reach the tool")
+    child = subprocess.Popen([VENTURI, "run", "-q", "-o", tmp_path / "x.vt", "--", program("counted"),
+                              tmp_path / "count", "0", "500"])
+    try:
+        wait_for(lambda: json.loads(tool("control", "--json", child.pid).stdout))
+        assert json.loads(subprocess.run([*nobody, "control", "--json"], capture_output=True, text=True).stdout) == []
+        done = subprocess.run([*nobody, "control", str(child.pid), "off"], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert json.loads(tool("control", "--json", child.pid).stdout)[0]["recording"]
+    finally:
+        child.terminate()
+        child.wait(20)
