@@ -42,28 +42,37 @@ def test_signals_are_passed_on(tmp_path):
     assert child.wait(20) == 5
 
 
+def read_until(fd, word):
+    """What a terminal shows up to a word, or (None) up to its end."""
+    seen = b""
+    end = time.monotonic() + 20
+    while word is None or word not in seen:
+        assert time.monotonic() < end
+        try:
+            more = os.read(fd, 1000)
+        except OSError:
+            break
+        if not more:
+            break
+        seen += more
+    return seen
+
+
 def test_process_group_and_terminal(tmp_path):
     """In a terminal: same process group, Ctrl-C goes to the program, once."""
     script = "trap 'echo caught; exit 4' INT; echo \"pgid $(ps -o pgid= -p $$)\"; tty; while :; do sleep 0.05; done"
     pid, fd = pty.fork()
     if pid == 0:
         os.execv(VENTURI, [VENTURI, "run", "-q", "-o", str(tmp_path / "x.vt"), "sh", "-c", script])
-    seen = b""
-    while b"/dev/pts" not in seen:
-        seen += os.read(fd, 1000)
-    assert seen.split()[:2] == [b"pgid", str(pid).encode()]
-    os.write(fd, b"\x03")
-    end = time.monotonic() + 20
-    while True:
-        try:
-            more = os.read(fd, 1000)
-        except OSError:
-            break
-        seen += more
-        assert time.monotonic() < end
-        if not more:
-            break
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 4
+    try:
+        seen = read_until(fd, b"/dev/pts")
+        assert seen.split()[:2] == [b"pgid", str(pid).encode()]
+        os.write(fd, b"\x03")
+        seen += read_until(fd, None)
+    finally:
+        subprocess.run(["kill", "-9", "--", f"-{pid}"], stderr=subprocess.DEVNULL)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert code == 4
     assert seen.count(b"caught") == 1
 
 

@@ -140,7 +140,8 @@ def test_other_users_have_no_say(tmp_path):
                               tmp_path / "count", "0", "500"])
     try:
         wait_for(lambda: json.loads(tool("control", "--json", child.pid).stdout))
-        assert json.loads(subprocess.run([*nobody, "control", "--json"], capture_output=True, text=True).stdout) == []
+        seen = subprocess.run([*nobody, "control", "--json", str(child.pid)], capture_output=True, text=True)
+        assert json.loads(seen.stdout) == []
         done = subprocess.run([*nobody, "control", str(child.pid), "off"], capture_output=True, text=True)
         assert done.returncode == 2
         assert json.loads(tool("control", "--json", child.pid).stdout)[0]["recording"]
