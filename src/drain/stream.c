@@ -14,6 +14,8 @@
 
 #define STUCK_LIMIT_NS 1000000000u
 #define PENDING_LIMIT_NS 100000000u
+#define ROUND_STRETCHES                                                                            \
+    128              /* at once: a thread that never stops must not keep us from the others */
 #define CUT_CHECK 32 /* records between two looks at whether a block is full */
 
 static void add_value(struct vti_event *event, uint32_t type, const uint8_t *data, size_t len)
@@ -268,7 +270,9 @@ uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, 
     struct stretch stretch;
     uint64_t count = 0;
 
-    while (find_stretch(stream, process, slot_at, &stretch)) {
+    for (uint32_t i = 0;
+         (is_final || i < ROUND_STRETCHES) && find_stretch(stream, process, slot_at, &stretch);
+         i++) {
         uint32_t next = __atomic_load_n(stretch.next, __ATOMIC_ACQUIRE);
         uint32_t before = stream->position;
         uint32_t end = stretch.count;
