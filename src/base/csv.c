@@ -1,9 +1,16 @@
 /* csv.c - fields of comma-separated values, as RFC 4180 has them. */
 #include "base/csv.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 
+#include <math.h>
 #include <string.h>
+
+static bool is_formula(const char *text, size_t len)
+{
+    return len && memchr("=+-@\t\r", text[0], 6);
+}
 
 static bool needs_quotes(const char *text, size_t len)
 {
@@ -13,15 +20,18 @@ static bool needs_quotes(const char *text, size_t len)
            memchr(text, '\r', len);
 }
 
-void vti_csv_field(struct vti_buf *out, const char *text, size_t len)
+void vti_csv_text(struct vti_buf *out, const char *text, size_t len)
 {
+    const char *guard = is_formula(text, len) ? "'" : "";
     const char *quote;
 
     if (!needs_quotes(text, len)) {
+        vti_buf_add_text(out, guard);
         vti_utf8_repair(out, text, len);
         return;
     }
     vti_buf_add_u8(out, '"');
+    vti_buf_add_text(out, guard);
     while (len && (quote = memchr(text, '"', len))) {
         size_t part = (size_t)(quote - text) + 1;
 
@@ -32,4 +42,12 @@ void vti_csv_field(struct vti_buf *out, const char *text, size_t len)
     }
     vti_utf8_repair(out, text, len);
     vti_buf_add_u8(out, '"');
+}
+
+void vti_csv_double(struct vti_buf *out, double value)
+{
+    char number[32];
+
+    if (isfinite(value))
+        vti_buf_add(out, number, (size_t)vti_double_text(number, value));
 }

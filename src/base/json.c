@@ -186,3 +186,39 @@ void vti_json_raw(struct vti_json *json, const char *text)
     before_value(json);
     vti_buf_add_text(json->out, text);
 }
+
+void vti_json_add_string(struct vti_json *json, const char *key, const char *text)
+{
+    vti_json_key(json, key);
+    vti_json_string(json, text);
+}
+
+void vti_json_add_int(struct vti_json *json, const char *key, int64_t value)
+{
+    vti_json_key(json, key);
+    vti_json_int(json, value);
+}
+
+void vti_json_add_uint(struct vti_json *json, const char *key, uint64_t value)
+{
+    vti_json_key(json, key);
+    vti_json_uint(json, value);
+}
+
+void vti_json_add_double(struct vti_json *json, const char *key, double value)
+{
+    vti_json_key(json, key);
+    vti_json_double(json, value);
+}
+
+void vti_json_add_bool(struct vti_json *json, const char *key, bool value)
+{
+    vti_json_key(json, key);
+    vti_json_bool(json, value);
+}
+
+void vti_json_add_null(struct vti_json *json, const char *key)
+{
+    vti_json_key(json, key);
+    vti_json_null(json);
+}

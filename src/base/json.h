@@ -37,6 +37,14 @@ void vti_json_double(struct vti_json *json,
 void vti_json_bool(struct vti_json *json, bool value);
 void vti_json_null(struct vti_json *json);
 
+/* A member of an object: key and value. */
+void vti_json_add_string(struct vti_json *json, const char *key, const char *text);
+void vti_json_add_int(struct vti_json *json, const char *key, int64_t value);
+void vti_json_add_uint(struct vti_json *json, const char *key, uint64_t value);
+void vti_json_add_double(struct vti_json *json, const char *key, double value);
+void vti_json_add_bool(struct vti_json *json, const char *key, bool value);
+void vti_json_add_null(struct vti_json *json, const char *key);
+
 /* The first part of a value that the caller writes himself, such as a number with fixed decimals. */
 void vti_json_raw(struct vti_json *json, const char *text);
 

@@ -8,13 +8,14 @@
 
 #include "base/csv.h"
 
+#include <math.h>
 #include <string.h>
 
 static void expect_field(const char *text, size_t len, const char *wanted)
 {
     struct vti_buf out = {0};
 
-    vti_csv_field(&out, text, len);
+    vti_csv_text(&out, text, len);
     assert_int_equal(out.len, strlen(wanted));
     if (out.len)
         assert_memory_equal(out.data, wanted, out.len);
@@ -53,6 +54,35 @@ static void test_quoted(void **state)
     expect_field("a ", 2, "\"a \"");
 }
 
+static void test_formulas_are_text(void **state)
+{
+    (void)state;
+    expect_field("=1+1", 4, "'=1+1");
+    expect_field("+1", 2, "'+1");
+    expect_field("-1", 2, "'-1");
+    expect_field("@A1", 3, "'@A1");
+    expect_field("\t=1", 3, "'\t=1");
+    expect_field("\r=1", 3, "\"'\r=1\"");
+    expect_field("=a,\"b\"", 6, "\"'=a,\"\"b\"\"\"");
+    expect_field("a=1", 3, "a=1");
+    expect_field("'=1", 3, "'=1");
+}
+
+static void test_numbers(void **state)
+{
+    const double values[] = {-0.5, 1e300, NAN, INFINITY, -INFINITY};
+    struct vti_buf out = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+        vti_csv_double(&out, values[i]);
+        vti_buf_add_u8(&out, ',');
+    }
+    vti_buf_add_u8(&out, 0);
+    assert_string_equal((const char *)out.data, "-0.5,1e+300,,,,");
+    vti_buf_fini(&out);
+}
+
 static void test_decimals(void **state)
 {
     struct vti_buf out = {0};
@@ -77,6 +107,8 @@ int main(void)
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_quoted),
         cmocka_unit_test(test_bad_utf8_is_replaced),
+        cmocka_unit_test(test_formulas_are_text),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_decimals),
     };
 
