@@ -47,7 +47,7 @@ struct vt_recording_info {
     bool is_closed; /* has its end and index; else growing, or its writer was stopped */
     uint64_t file_bytes;
     uint64_t event_count; /* in intact blocks */
-    uint64_t span_count;  /* begins in intact blocks */
+    uint64_t span_count;  /* of threads, in intact blocks; those open at the start of one too */
     uint64_t lost_events; /* as recorded: buffers full, disk full, … */
     uint64_t block_count;
     uint64_t unknown_blocks;   /* of kinds this version does not know; skipped */

@@ -1,85 +1,23 @@
 /*
- * encode.c - the events of one track become EVENTS blocks.
+ * encode.c - the events of one track become bytes; encode_block.c puts them into EVENTS blocks.
  *
  * vti_encoder_begin() and vti_encoder_end() are the inner loop of whoever writes a recording: they write
  * straight into a buffer with room to spare and leave the rare cases (first event of a block, buffer
  * or stack full) to functions of their own. They never allocate once the buffers have grown.
  */
-#include "format/encode.h"
-
-#include "base/error.h"
 #include "format/body.h"
+#include "format/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PLAIN_ROOM 24          /* a marked begin at its longest is 19 bytes */
-#define OTHER_ROOM 16          /* what precedes the body of any other event: time, type, length */
-#define EVENTS_START 1024      /* first size of the buffer: many threads never fill a block */
-#define EVENTS_MOST (1u << 29) /* leaves room for summary and stack below VTI_PAYLOAD_MAX */
+#define OTHER_ROOM 16 /* what precedes the body of any other event: time, type, length */
 #define STACK_START 32
 #define DELTA_MOST (UINT64_MAX >> 2)
 #define QUICK_DELTA (1u << 19) /* shorter steps, with their code, take at most three bytes */
 #define QUICK_SITE (1u << 14)  /* smaller sites take at most two */
 
 #define RARELY(condition) __builtin_expect(!!(condition), 0)
-
-struct open_span {
-    uint64_t begin;
-    uint32_t site;
-};
-
-struct vti_encoder {
-    uint8_t *at;        /* where the next event goes, in `events` */
-    uint8_t *full;      /* from here on a plain event may not fit; equal to `at` between blocks */
-    uint64_t previous;  /* tick of the last event, also across blocks */
-    uint64_t busy_from; /* since when a span has been open, not before the block's first tick */
-    uint32_t pending;
-    uint32_t others; /* of these, neither begins nor ends */
-    uint32_t last_site;
-    uint32_t depth;
-    uint32_t depth_limit;    /* spans that fit `stack`, or `depth` while begins are being dropped */
-    struct open_span *stack; /* owned, outermost first */
-    uint32_t stack_capacity;
-    uint32_t beyond; /* spans open now that are not on the stack */
-    uint32_t track;
-    bool is_closed; /* the block takes no more events: its buffer could not grow */
-    uint64_t first;
-    uint64_t last; /* once the block is closed */
-    uint64_t unmatched;
-    uint64_t dropped;
-    uint8_t *events; /* owned */
-    size_t events_capacity;
-    struct vti_buf opening; /* the open stack as the block will carry it */
-    struct vti_buf body;    /* of the event at hand, if it is not a plain one */
-    uint32_t guess[VTI_GUESSES];
-    struct vti_summary summary;
-};
-
-int vti_encoder_create(struct vti_encoder **result, uint32_t track)
-{
-    struct vti_encoder *encoder = calloc(1, sizeof *encoder);
-
-    /* A body that is not text always fits this. */
-    if (!encoder || !vti_buf_reserve(&encoder->body, 64)) {
-        vti_encoder_free(encoder);
-        return vti_fail(VTI_E_NOMEM, "track %u: out of memory", track);
-    }
-    encoder->track = track;
-    *result = encoder;
-    return 0;
-}
-
-void vti_encoder_free(struct vti_encoder *encoder)
-{
-    if (!encoder)
-        return;
-    free(encoder->stack);
-    free(encoder->events);
-    vti_buf_fini(&encoder->opening);
-    vti_buf_fini(&encoder->body);
-    free(encoder);
-}
 
 /* Nearly all numbers take one or two bytes. */
 static inline uint8_t *put_varint(uint8_t *to, uint64_t value)
@@ -96,99 +34,10 @@ static inline uint8_t *put_varint(uint8_t *to, uint64_t value)
     return to;
 }
 
-/* The open stack, as of just before the event that starts the block. */
-static bool write_opening(struct vti_encoder *encoder, uint64_t first)
-{
-    uint8_t *start;
-    uint8_t *to;
-
-    vti_buf_clear(&encoder->opening);
-    start = vti_buf_reserve(&encoder->opening, 5 + (size_t)encoder->depth * 15);
-    if (!start)
-        return false;
-    to = put_varint(start, encoder->depth);
-    for (uint32_t i = 0; i < encoder->depth; i++) {
-        to = put_varint(to, encoder->stack[i].site);
-        to = put_varint(to, first - encoder->stack[i].begin);
-    }
-    encoder->opening.len = (size_t)(to - start);
-    return true;
-}
-
-static bool start_block(struct vti_encoder *encoder, uint64_t ticks)
-{
-    if (!encoder->events) {
-        encoder->events = malloc(EVENTS_START);
-        if (!encoder->events)
-            return false;
-        encoder->events_capacity = EVENTS_START;
-    }
-    if (!write_opening(encoder, ticks))
-        return false;
-    encoder->at = encoder->events;
-    encoder->full = encoder->events + encoder->events_capacity - PLAIN_ROOM;
-    encoder->first = ticks;
-    encoder->previous = ticks;
-    encoder->busy_from = ticks;
-    encoder->last_site = 0;
-    encoder->others = 0;
-    memset(encoder->guess, 0, sizeof encoder->guess);
-    memset(&encoder->summary, 0, sizeof encoder->summary);
-    encoder->summary.deepest = encoder->depth;
-    encoder->summary.open = encoder->depth;
-    return true;
-}
-
-static bool grow_events(struct vti_encoder *encoder, size_t more)
-{
-    size_t used = (size_t)(encoder->at - encoder->events);
-    size_t capacity = encoder->events_capacity;
-    uint8_t *grown;
-
-    if (more > EVENTS_MOST - used)
-        return false;
-    while (capacity < used + more)
-        capacity *= 2;
-    grown = realloc(encoder->events, capacity);
-    if (!grown)
-        return false;
-    encoder->events = grown;
-    encoder->events_capacity = capacity;
-    encoder->at = grown + used;
-    encoder->full = grown + capacity - PLAIN_ROOM;
-    return true;
-}
-
-static void close_block(struct vti_encoder *encoder)
-{
-    encoder->is_closed = true;
-    encoder->full = encoder->at;
-    encoder->last = encoder->previous;
-    if (encoder->depth)
-        encoder->summary.busy += encoder->last - encoder->busy_from;
-}
-
-/*
- * The way out of the quick path: the first event of a block, or no room for another. Without memory the
- * block is closed, so that it stays true as far as it goes; the stack is followed on, and the next
- * block begins with the right one.
- */
-static bool make_room(struct vti_encoder *encoder, uint64_t ticks)
-{
-    if (encoder->is_closed)
-        return false;
-    if (encoder->pending == 0)
-        return start_block(encoder, ticks);
-    if (grow_events(encoder, 2 * PLAIN_ROOM))
-        return true;
-    close_block(encoder);
-    return false;
-}
-
 static bool grow_stack(struct vti_encoder *encoder)
 {
     uint32_t capacity = encoder->stack_capacity ? encoder->stack_capacity * 2 : STACK_START;
-    struct open_span *grown;
+    struct vti_open_span *grown;
 
     if (encoder->beyond || capacity > VTI_STACK_MAX)
         return false;
@@ -213,12 +62,12 @@ static void go_beyond(struct vti_encoder *encoder)
 {
     encoder->beyond++;
     encoder->depth_limit = encoder->depth;
-    encoder->dropped++;
+    encoder->too_deep++;
 }
 
 static void come_back(struct vti_encoder *encoder)
 {
-    encoder->dropped++;
+    encoder->too_deep++;
     if (--encoder->beyond == 0)
         encoder->depth_limit = encoder->stack_capacity;
 }
@@ -251,7 +100,7 @@ static inline void count_end(struct vti_encoder *encoder)
 {
     uint64_t now = encoder->previous;
     uint32_t depth = --encoder->depth;
-    const struct open_span *span = &encoder->stack[depth];
+    const struct vti_open_span *span = &encoder->stack[depth];
 
     if (depth == 0)
         encoder->summary.busy += now - encoder->busy_from;
@@ -274,7 +123,7 @@ static inline bool can_begin(struct vti_encoder *encoder, uint64_t ticks, uint32
         go_beyond(encoder);
         return false;
     }
-    if (RARELY(encoder->at >= encoder->full) && !make_room(encoder, ticks)) {
+    if (RARELY(encoder->at >= encoder->full) && !vti_encoder_make_room(encoder, ticks)) {
         encoder->previous = ticks;
         encoder->dropped++;
         push(encoder, ticks, site);
@@ -293,7 +142,7 @@ static inline bool can_end(struct vti_encoder *encoder, uint64_t ticks)
         encoder->unmatched++;
         return false;
     }
-    if (RARELY(encoder->at >= encoder->full) && !make_room(encoder, ticks)) {
+    if (RARELY(encoder->at >= encoder->full) && !vti_encoder_make_room(encoder, ticks)) {
         encoder->previous = ticks;
         encoder->dropped++;
         encoder->depth--;
@@ -415,9 +264,11 @@ static bool can_add(struct vti_encoder *encoder, uint64_t ticks)
 {
     size_t need = OTHER_ROOM + encoder->body.len;
 
-    if (encoder->body.failed || (encoder->at >= encoder->full && !make_room(encoder, ticks)))
+    if (encoder->body.failed ||
+        (encoder->at >= encoder->full && !vti_encoder_make_room(encoder, ticks)))
         return false;
-    if (need <= (size_t)(encoder->full - encoder->at) || grow_events(encoder, need + PLAIN_ROOM))
+    if (need <= (size_t)(encoder->full - encoder->at) ||
+        vti_encoder_grow(encoder, need + VTI_PLAIN_ROOM))
         return true;
     if (encoder->pending == 0)
         encoder->full = encoder->at;
@@ -429,7 +280,11 @@ static void add_other(struct vti_encoder *encoder, uint64_t ticks, uint8_t type)
     bool is_of_dropped_span = encoder->beyond &&
                               (type == VTI_OTHER_ATTR || type == VTI_OTHER_ERROR);
 
-    if (is_of_dropped_span || !can_add(encoder, ticks)) {
+    if (is_of_dropped_span) {
+        encoder->too_deep++;
+        return;
+    }
+    if (!can_add(encoder, ticks)) {
         encoder->dropped++;
         return;
     }
@@ -506,63 +361,20 @@ uint64_t vti_encoder_unmatched(const struct vti_encoder *encoder)
     return encoder->unmatched;
 }
 
+static uint64_t take(uint64_t *count)
+{
+    uint64_t taken = *count;
+
+    *count = 0;
+    return taken;
+}
+
 uint64_t vti_encoder_take_dropped(struct vti_encoder *encoder)
 {
-    uint64_t dropped = encoder->dropped;
-
-    encoder->dropped = 0;
-    return dropped;
+    return take(&encoder->dropped);
 }
 
-/* The depths that lanes describe: up to the deepest span that ended. */
-static uint32_t count_lanes(const struct vti_summary *summary)
+uint64_t vti_encoder_take_too_deep(struct vti_encoder *encoder)
 {
-    uint32_t count = summary->deepest < VTI_LANES_MAX ? summary->deepest : VTI_LANES_MAX;
-
-    while (count && summary->lanes[count - 1].site == 0)
-        count--;
-    return count;
-}
-
-int vti_encoder_cut(struct vti_encoder *encoder, struct vti_buf *out,
-                    struct vti_block_header *header, struct vti_summary *summary)
-{
-    size_t events_bytes = (size_t)(encoder->at - encoder->events);
-    uint8_t *payload;
-    uint8_t *at;
-    uint8_t *to;
-
-    if (encoder->pending == 0)
-        return 0;
-    to = vti_buf_reserve(out, VTI_BLOCK_HEADER_BYTES + VTI_SUMMARY_BYTES_MAX +
-                                  encoder->opening.len + events_bytes + VTI_BLOCK_ALIGN);
-    if (!to)
-        return vti_fail(VTI_E_NOMEM, "track %u: no memory for a block", encoder->track);
-    if (!encoder->is_closed)
-        close_block(encoder);
-    encoder->summary.ends = encoder->pending - encoder->summary.begins - encoder->others;
-    encoder->summary.lane_count = count_lanes(&encoder->summary);
-    payload = to + VTI_BLOCK_HEADER_BYTES;
-    at = payload + vti_summary_put(payload, &encoder->summary, encoder->last);
-    *header = (struct vti_block_header){
-        .kind = VTI_EVENTS,
-        .count = encoder->pending,
-        .owner = encoder->track,
-        .summary_bytes = (uint32_t)(at - payload),
-        .first = encoder->first,
-        .last = encoder->last,
-    };
-    memcpy(at, encoder->opening.data, encoder->opening.len);
-    at += encoder->opening.len;
-    memcpy(at, encoder->events, events_bytes);
-    at += events_bytes;
-    header->payload_bytes = (uint32_t)(at - payload);
-    memset(at, 0, VTI_BLOCK_ALIGN);
-    vti_block_header_write(to, header, payload);
-    out->len += vti_block_bytes(header);
-    *summary = encoder->summary;
-    encoder->pending = 0;
-    encoder->is_closed = false;
-    encoder->at = encoder->full = encoder->events;
-    return 1;
+    return take(&encoder->too_deep);
 }

@@ -58,8 +58,10 @@ uint32_t vti_encoder_depth(const struct vti_encoder *encoder); /* spans open now
 uint32_t vti_encoder_open_site(const struct vti_encoder *encoder, uint32_t depth);
 uint64_t vti_encoder_unmatched(const struct vti_encoder *encoder); /* ends without a span, so far */
 
-/* Events that could not be kept since the last call. */
+/* Events that could not be kept since the last call: for want of memory, or too long; and those of
+ * spans that nest deeper than VTI_STACK_MAX. */
 uint64_t vti_encoder_take_dropped(struct vti_encoder *encoder);
+uint64_t vti_encoder_take_too_deep(struct vti_encoder *encoder);
 
 /*
  * Appends one whole block (header, payload, padding) with all waiting events to `out` and starts the

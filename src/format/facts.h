@@ -106,6 +106,8 @@ enum vti_loss_reason {
     VTI_LOSS_WRITER,
     VTI_LOSS_DAMAGE,
     VTI_LOSS_SLICED,
+    VTI_LOSS_DEPTH,
+    VTI_LOSS_CALLS,
 };
 
 struct vti_loss_fact {

@@ -24,7 +24,7 @@ static const char *const kind_names[VTI_KIND_COUNT] = {
     [VTI_EVENTS] = "EVENTS",
     [VTI_ASYNC] = "ASYNC",
     [VTI_SAMPLES] = "SAMPLES",
-    [VTI_CONTEXT_TREE] = "CONTEXT_TREE",
+    [VTI_CALL_TREE] = "CALL_TREE",
     [VTI_LINES] = "LINES",
     [VTI_TASKS] = "TASKS",
     [VTI_EDGES] = "EDGES",
@@ -34,6 +34,10 @@ static const char *const kind_names[VTI_KIND_COUNT] = {
     [VTI_LOSSES] = "LOSSES",
     [VTI_INDEX] = "INDEX",
     [VTI_END] = "END",
+    [VTI_DURATIONS] = "DURATIONS",
+    [VTI_COSTS] = "COSTS",
+    [VTI_PROFILE] = "PROFILE",
+    [VTI_SAMPLING] = "SAMPLING",
 };
 
 const char *vti_kind_name(unsigned kind)

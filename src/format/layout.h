@@ -33,7 +33,7 @@ enum vti_kind {
     VTI_EVENTS,
     VTI_ASYNC,
     VTI_SAMPLES,
-    VTI_CONTEXT_TREE,
+    VTI_CALL_TREE,
     VTI_LINES,
     VTI_TASKS,
     VTI_EDGES,
@@ -43,6 +43,10 @@ enum vti_kind {
     VTI_LOSSES,
     VTI_INDEX,
     VTI_END,
+    VTI_DURATIONS,
+    VTI_COSTS,
+    VTI_PROFILE,
+    VTI_SAMPLING,
     VTI_KIND_COUNT
 };
 

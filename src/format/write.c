@@ -167,21 +167,37 @@ static int put_block(struct vti_writer *writer, struct vti_buf *out,
     return 0;
 }
 
+static int gather(struct vti_writer *writer, struct vti_queued *queued,
+                  const struct vti_buf *payload)
+{
+    int code;
+
+    if (!has_space(&writer->queue, sizeof *queued))
+        return no_memory(writer);
+    code = put_block(writer, &writer->gathered, &queued->header, payload);
+    if (code)
+        return code;
+    queued->bytes = vti_block_bytes(&queued->header);
+    vti_buf_add(&writer->queue, queued, sizeof *queued);
+    return 0;
+}
+
 int vti_writer_facts(struct vti_writer *writer, enum vti_kind kind, const struct vti_buf *payload,
                      uint32_t count, uint64_t first, uint64_t last)
 {
     struct vti_queued queued = {
         .header = {.kind = (uint8_t)kind, .count = count, .first = first, .last = last}};
-    int code;
 
-    if (!has_space(&writer->queue, sizeof queued))
-        return no_memory(writer);
-    code = put_block(writer, &writer->gathered, &queued.header, payload);
-    if (code)
-        return code;
-    queued.bytes = vti_block_bytes(&queued.header);
-    vti_buf_add(&writer->queue, &queued, sizeof queued);
-    return 0;
+    return gather(writer, &queued, payload);
+}
+
+int vti_writer_owned(struct vti_writer *writer, enum vti_kind kind, uint32_t owner,
+                     const struct vti_buf *payload, uint32_t count, uint64_t last)
+{
+    struct vti_queued queued = {
+        .header = {.kind = (uint8_t)kind, .owner = owner, .count = count, .last = last}};
+
+    return gather(writer, &queued, payload);
 }
 
 int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss)
@@ -197,12 +213,25 @@ int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss)
     return code;
 }
 
+/* What the encoder could not take into the block. */
+static int state_dropped(struct vti_writer *writer, const struct vti_block_header *header,
+                         enum vti_loss_reason reason, uint64_t events)
+{
+    struct vti_loss_fact loss = {.reason = reason,
+                                 .track_plus_one = header->owner + 1,
+                                 .events = events,
+                                 .first = header->first,
+                                 .last = header->last};
+
+    return events ? vti_writer_loss(writer, &loss) : 0;
+}
+
 int vti_writer_events(struct vti_writer *writer, struct vti_encoder *encoder)
 {
     struct vti_queued queued = {0};
     struct vti_summary summary;
-    uint64_t dropped;
     int code;
+    int deep_code;
 
     if (!has_space(&writer->queue, sizeof queued))
         return no_memory(writer);
@@ -213,16 +242,11 @@ int vti_writer_events(struct vti_writer *writer, struct vti_encoder *encoder)
         return code;
     queued.bytes = vti_block_bytes(&queued.header);
     vti_buf_add(&writer->queue, &queued, sizeof queued);
-    dropped = vti_encoder_take_dropped(encoder);
-    if (dropped)
-        return vti_writer_loss(writer, &(struct vti_loss_fact){
-                                           .reason = VTI_LOSS_BUFFERS,
-                                           .track_plus_one = queued.header.owner + 1,
-                                           .events = dropped,
-                                           .first = queued.header.first,
-                                           .last = queued.header.last,
-                                       });
-    return 0;
+    code = state_dropped(writer, &queued.header, VTI_LOSS_BUFFERS,
+                         vti_encoder_take_dropped(encoder));
+    deep_code = state_dropped(writer, &queued.header, VTI_LOSS_DEPTH,
+                              vti_encoder_take_too_deep(encoder));
+    return code ? code : deep_code;
 }
 
 uint64_t vti_writer_buffered(const struct vti_writer *writer)

@@ -34,6 +34,10 @@ int vti_writer_create(struct vti_writer **writer, int fd, const char *path);
 int vti_writer_facts(struct vti_writer *writer, enum vti_kind kind, const struct vti_buf *payload,
                      uint32_t count, uint64_t first, uint64_t last);
 
+/* The same for kinds that belong to a track. */
+int vti_writer_owned(struct vti_writer *writer, enum vti_kind kind, uint32_t owner,
+                     const struct vti_buf *payload, uint32_t count, uint64_t last);
+
 /* Cuts the encoder's waiting events into a block of the recording (and notes it for the index). */
 int vti_writer_events(struct vti_writer *writer, struct vti_encoder *encoder);
 

@@ -3,7 +3,7 @@
  *
  * A heap holds one entry for each track, at the time of its next event; before a track's first
  * event is needed that is the start of its first block, so tracks cost nothing until their time has
- * come. Each keeps the sites of its open spans, so that an end knows what it ends.
+ * come. Each keeps its open spans, so that an end knows what it ends.
  */
 #include "base/error.h"
 #include "model/model.h"
@@ -14,12 +14,13 @@
 struct stream {
     struct vti_walk walk;
     struct vti_event event;
-    uint32_t *sites; /* owned; of the spans that are open */
+    struct vti_open *open; /* owned; the spans that are open */
     size_t depth;
     size_t capacity;
     size_t beyond; /* spans open beyond VTI_STACK_MAX */
     uint32_t event_site;
     uint32_t event_depth;
+    uint64_t event_begin; /* of an end: ticks at which its span began, UINT64_MAX unknown */
 };
 
 struct entry {
@@ -68,19 +69,19 @@ static void stream_free(struct stream *stream)
 {
     if (!stream)
         return;
-    free(stream->sites);
+    free(stream->open);
     free(stream);
 }
 
-static int stream_push(struct stream *stream, uint32_t site)
+static int stream_push(struct stream *stream, uint32_t site, uint64_t begin)
 {
     if (stream->depth >= VTI_STACK_MAX) {
         stream->beyond++;
         return 0;
     }
-    if (vti_grow(&stream->sites, stream->depth, &stream->capacity, sizeof *stream->sites))
+    if (vti_grow(&stream->open, stream->depth, &stream->capacity, sizeof *stream->open))
         return VTI_E_NOMEM;
-    stream->sites[stream->depth++] = site;
+    stream->open[stream->depth++] = (struct vti_open){begin, site};
     return 0;
 }
 
@@ -91,7 +92,7 @@ static int stream_meet_block(struct stream *stream)
 
     stream->depth = stream->beyond = 0;
     while (vti_decoder_stack_next(&stream->walk.decoder, &site, &begin) > 0)
-        if (stream_push(stream, site))
+        if (stream_push(stream, site, begin))
             return VTI_E_NOMEM;
     return 0;
 }
@@ -104,17 +105,21 @@ static int stream_take(struct stream *stream)
     stream->event_depth = (uint32_t)(stream->depth + stream->beyond);
     stream->event_site = event->site;
     if (event->kind == VTI_EVENT_BEGIN)
-        return stream_push(stream, event->site) ? VTI_E_NOMEM : 1;
+        return stream_push(stream, event->site, event->ticks) ? VTI_E_NOMEM : 1;
     if (event->kind != VTI_EVENT_END)
         return 1;
     if (!stream->depth)
         return 0;
     stream->event_depth--;
     stream->event_site = VT_NONE;
-    if (stream->beyond)
+    stream->event_begin = UINT64_MAX;
+    if (stream->beyond) {
         stream->beyond--;
-    else
-        stream->event_site = stream->sites[--stream->depth];
+        return 1;
+    }
+    stream->depth--;
+    stream->event_site = stream->open[stream->depth].site;
+    stream->event_begin = stream->open[stream->depth].begin;
     return 1;
 }
 
@@ -308,5 +313,15 @@ uint32_t vti_cursor_parent_site(const vt_cursor *cursor)
 {
     const struct stream *stream = cursor->count ? cursor->heap[0].stream : NULL;
 
-    return stream && stream->depth ? stream->sites[stream->depth - 1] : VT_NONE;
+    return stream && stream->depth ? stream->open[stream->depth - 1].site : VT_NONE;
+}
+
+bool vti_cursor_begin_ns(const vt_cursor *cursor, int64_t *begin_ns)
+{
+    const struct stream *stream = cursor->count ? cursor->heap[0].stream : NULL;
+
+    if (!stream || stream->event.kind != VTI_EVENT_END || stream->event_begin == UINT64_MAX)
+        return false;
+    *begin_ns = vti_clock_ns(stream->walk.clock, stream->event_begin);
+    return true;
 }

@@ -214,10 +214,12 @@ static int take_site(struct vti_facts *facts, const struct vti_site_fact *fact)
     facts->sites[at] = (struct vti_site){.id = fact->site,
                                          .type = fact->type,
                                          .line = fact->line,
+                                         .same = fact->site,
                                          .name = keep(facts, fact->name),
                                          .function = keep(facts, fact->function),
                                          .file = keep(facts, fact->file),
                                          .unit = keep(facts, fact->unit)};
+    facts->has_new_sites = true;
     return 0;
 }
 
@@ -366,8 +368,11 @@ int vti_facts_resolve(struct vti_facts *facts, uint64_t created_ns)
 {
     int result = vti_clocks_resolve(&facts->clocks, first_tick_of_all(facts), created_ns);
 
+    if (!result && facts->has_new_sites)
+        result = vti_sites_resolve(facts);
     if (result)
         return result;
+    facts->has_new_sites = false;
     for (uint32_t i = 0; i < facts->process_ids.count; i++)
         resolve_process(facts, &facts->processes[i]);
     for (uint32_t i = 0; i < facts->track_ids.count; i++) {

@@ -26,8 +26,10 @@ static const char *clock_name(uint32_t type)
 const char *vti_loss_reason_text(uint32_t reason)
 {
     static const char *const texts[] = {
-        "unknown",     "buffers full",   "too many threads", "disk full", "overwritten as asked",
-        "writer gone", "damaged source", "cut out by slice"};
+        "unknown",        "buffers full",         "too many threads",
+        "disk full",      "overwritten as asked", "writer gone",
+        "damaged source", "cut out by slice",     "stack too deep",
+        "call tree full"};
 
     return texts[reason < sizeof texts / sizeof *texts ? reason : 0];
 }
@@ -54,6 +56,14 @@ static int64_t duration_of(const struct vti_facts *facts)
     return last > first ? last - first : 0;
 }
 
+/* Spans that a track begins with count too: a slice has them, and it is what a walk finds. */
+static uint64_t spans_of(const vt_recording *recording, struct vti_track *track)
+{
+    uint64_t open = vti_blocks_depth(unlock(recording), track, 0);
+
+    return open + track->blocks.begins - track->blocks.damaged_begins;
+}
+
 void vt_recording_info(const vt_recording *recording, struct vt_recording_info *info)
 {
     const struct vti_facts *facts = &recording->facts;
@@ -69,8 +79,9 @@ void vt_recording_info(const vt_recording *recording, struct vt_recording_info *
     for (uint32_t i = 0; i < facts->track_ids.count; i++) {
         const struct vti_blocks *blocks = &facts->tracks[i]->blocks;
 
+        /* First, because it may come upon damage. */
+        info->span_count += spans_of(recording, facts->tracks[i]);
         info->event_count += blocks->events - blocks->damaged_events;
-        info->span_count += blocks->begins - blocks->damaged_begins;
     }
     info->lost_events = recording->end_lost_events > facts->lost_events ? recording->end_lost_events
                                                                         : facts->lost_events;
@@ -175,14 +186,16 @@ bool vt_recording_process_by_id(const vt_recording *recording, uint32_t id,
 bool vt_recording_track(const vt_recording *recording, uint32_t at, struct vt_track_info *info)
 {
     const struct vti_facts *facts = &recording->facts;
-    const struct vti_track *track;
+    struct vti_track *track;
     struct vti_clock *clock;
+    uint64_t span_count;
 
     if (at >= facts->track_ids.count)
         return false;
     vti_recording_prepare(unlock(recording));
     track = facts->tracks[at];
     clock = vti_track_clock(unlock(recording), track);
+    span_count = spans_of(recording, track);
     *info = (struct vt_track_info){
         .id = track->id,
         .process = track->process,
@@ -191,7 +204,7 @@ bool vt_recording_track(const vt_recording *recording, uint32_t at, struct vt_tr
         .start_ns = track->start ? vti_clock_ns(clock, track->start) : track->first_ns,
         .end_ns = vti_track_end_ns(unlock(recording), track),
         .event_count = track->blocks.events - track->blocks.damaged_events,
-        .span_count = track->blocks.begins - track->blocks.damaged_begins,
+        .span_count = span_count,
         .lost_events = track->lost_events,
         .deepest = track->blocks.deepest};
     return true;

@@ -35,6 +35,7 @@ void vti_matcher_start(struct vti_matcher *matcher, struct vt_recording *recordi
     matcher->piece = matcher->walk.clock->pieces[0];
     matcher->depth = matcher->beyond = matcher->starting_count = matcher->keep = 0;
     matcher->is_closing = matcher->is_done = false;
+    matcher->left_open = matcher->unended = 0;
     matcher->begun = matcher->counted_open = 0;
     matcher->attr_count = matcher->failure_count = 0;
     matcher->from_ns = INT64_MIN;
@@ -49,7 +50,7 @@ int64_t vti_matcher_slot(struct vti_matcher *matcher, uint32_t site)
 
     if (vti_grow(&matcher->open, known, &matcher->open_capacity, sizeof *matcher->open))
         return VTI_E_NOMEM;
-    slot = vti_ids_add(&matcher->sites, site);
+    slot = vti_ids_add(&matcher->sites, vti_site_same(matcher->walk.recording, site));
     if (slot == known)
         matcher->open[slot] = 0;
     if (slot >= 0)
@@ -274,6 +275,7 @@ static void finish(struct vti_matcher *matcher)
     matcher->is_done = true;
     matcher->is_closing = !matcher->leaves_open;
     matcher->keep = 0;
+    matcher->left_open = matcher->depth;
     matcher->close_ns = vti_track_end_ns(matcher->walk.recording, matcher->walk.track);
 }
 
@@ -283,11 +285,17 @@ static bool may_stop(struct vti_matcher *matcher)
            vti_clock_ns(matcher->walk.clock, matcher->walk.entry.first) >= matcher->to_ns;
 }
 
-/* One frame that the next block does not have, or that never ended. */
+/* One frame that the next block does not have, or that never ended. What never ended has not cost
+ * the spans around it a begin and an end, so they must not have it taken off. */
 static void close_frame(struct vti_matcher *matcher, struct vti_match *match)
 {
     pop(matcher, matcher->close_ns, matcher->is_done ? 0 : VT_FLAG_IN_GAP, match);
     match->is_finished = !matcher->is_done;
+    if (!matcher->is_done)
+        return;
+    matcher->unended = matcher->left_open - match->depth - 1;
+    if (matcher->depth)
+        matcher->frames[matcher->depth - 1].direct--;
 }
 
 /* A block begins, or there are no more. */

@@ -148,6 +148,8 @@ struct vti_track {
 
 struct vti_site {
     uint32_t id, type, line;
+    uint32_t same; /* id of the first site of its place, once resolved; often its own */
+    uint32_t twin; /* how many functions of equal texts came before it */
     const char *name, *function, *file, *unit;
 };
 
@@ -170,6 +172,7 @@ struct vti_facts {
     size_t track_capacity;
     struct vti_site *sites;
     size_t site_capacity;
+    bool has_new_sites; /* since they were last resolved */
     struct vti_loss_fact *losses;
     size_t loss_count;
     size_t loss_capacity;
@@ -193,6 +196,14 @@ int vti_facts_resolve(struct vti_facts *facts, uint64_t created_ns);
 void vti_facts_fini(struct vti_facts *facts);
 
 const char *vti_loss_reason_text(uint32_t reason);
+
+/* ---- same_site.c ----------------------------------------------------------------------------- */
+
+/* Finds the sites that stand for one place in the source. 0 or VTI_E_NOMEM. */
+int vti_sites_resolve(struct vti_facts *facts);
+
+/* The site under which all of its place count; an id that nobody defined is its own. */
+uint32_t vti_site_same(const struct vt_recording *recording, uint32_t id);
 
 /* ---- recording.c, damage.c, scan.c ----------------------------------------------------------- */
 
@@ -293,6 +304,14 @@ int64_t vti_track_end_ns(struct vt_recording *recording, const struct vti_track 
 
 /* ---- walk.c: the events of one track, block by block ----------------------------------------- */
 
+/* Positions a decoder at the open stack of a block and sets its entry; false if there is no such
+ * block or it is damaged. */
+bool vti_blocks_open(struct vt_recording *recording, struct vti_track *track, uint64_t at,
+                     struct vti_index_entry *entry, struct vti_decoder *decoder);
+
+/* How many spans are open where a block begins; 0 if that cannot be known. */
+uint32_t vti_blocks_depth(struct vt_recording *recording, struct vti_track *track, uint64_t at);
+
 enum { VTI_WALK_END, VTI_WALK_EVENT, VTI_WALK_BLOCK };
 
 struct vti_walk {
@@ -325,7 +344,7 @@ struct vti_frame {
     int64_t begin_ns;
     int64_t children_ns;
     uint64_t begun;  /* spans begun on the track up to and including this one */
-    uint64_t direct; /* spans directly inside */
+    uint64_t direct; /* spans directly inside that ended */
     uint32_t site;
     uint32_t slot;       /* index of the site in `sites` */
     uint32_t attr_start; /* in `attrs` */
@@ -382,6 +401,8 @@ struct vti_matcher {
     size_t keep; /* while is_closing: frames above it end at close_ns */
     bool is_closing;
     bool is_done;
+    size_t left_open; /* spans that never ended … */
+    size_t unended;   /* … and how many of them are inside the last one given */
     int64_t close_ns;
     uint64_t begun;
     uint64_t counted_open;
@@ -409,7 +430,8 @@ void vti_matcher_start(struct vti_matcher *matcher, struct vt_recording *recordi
  * open; or VTI_E_NOMEM. */
 int vti_matcher_next(struct vti_matcher *matcher, struct vti_match *match);
 
-/* The slot of a site, a new one if it was not met yet; or VTI_E_NOMEM. */
+/* The slot of a site, a new one if it was not met yet, shared by sites of one place in the source;
+ * or VTI_E_NOMEM. */
 int64_t vti_matcher_slot(struct vti_matcher *matcher, uint32_t site);
 
 /* ---- async.c: async spans between begin and end ---------------------------------------------- */
@@ -439,10 +461,13 @@ struct vti_async *vti_asyncs_find(const struct vti_asyncs *asyncs, uint32_t proc
 void vti_asyncs_remove(struct vti_asyncs *asyncs, struct vti_async *async);
 void vti_asyncs_fini(struct vti_asyncs *asyncs);
 
-/* ---- cursor.c, for spans.c ------------------------------------------------------------------- */
+/* ---- cursor.c, for spans.c and exporters ----------------------------------------------------- */
 
 /* The site of the innermost span open on the track of the event that was given last, or VT_NONE. */
 uint32_t vti_cursor_parent_site(const vt_cursor *cursor);
+
+/* When the span began that the end which was given last ends; false if that is not known. */
+bool vti_cursor_begin_ns(const vt_cursor *cursor, int64_t *begin_ns);
 
 void vti_event_value(struct vt_value *to, const struct vti_value *from);
 

@@ -39,6 +39,12 @@ int vti_block_take(struct vt_recording *recording, uint64_t offset,
     case VTI_CLOCK_LINK:
     case VTI_SITES:
     case VTI_LOSSES:
+    case VTI_CALL_TREE:
+    case VTI_DURATIONS:
+    case VTI_COSTS:
+    case VTI_PROFILE:
+    case VTI_SAMPLES:
+    case VTI_SAMPLING:
     case VTI_END:
         break;
     case VTI_INDEX:

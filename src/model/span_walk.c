@@ -46,30 +46,16 @@ bool vti_filter_overlaps(const struct vt_filter *filter, int64_t begin_ns, int64
     return begin_ns < filter->to_ns && (end_ns > filter->from_ns || begin_ns >= filter->from_ns);
 }
 
-/* Positions a decoder at the open stack of a block. */
-static bool open_block(struct vt_recording *recording, struct vti_track *track, uint64_t at,
-                       struct vti_decoder *decoder)
-{
-    struct vti_block_header header;
-    struct vti_index_entry entry;
-    const uint8_t *payload;
-
-    if (at >= vti_blocks_count(track))
-        return false;
-    vti_blocks_at(track, at, &entry);
-    return vti_blocks_read(recording, track, &entry, &header, &payload) &&
-           !vti_decoder_init(decoder, &header, payload);
-}
-
 /* That in which the outermost span began that is open where the filter begins. */
 uint64_t vti_track_first_block(vt_recording *recording, struct vti_track *track, int64_t from_ns)
 {
     uint64_t at = vti_blocks_from_ns(recording, track, from_ns);
+    struct vti_index_entry entry;
     struct vti_decoder decoder;
     uint64_t begin;
     uint32_t site;
 
-    if (from_ns == INT64_MIN || !open_block(recording, track, at, &decoder) ||
+    if (from_ns == INT64_MIN || !vti_blocks_open(recording, track, at, &entry, &decoder) ||
         vti_decoder_stack_next(&decoder, &site, &begin) <= 0)
         return at;
     return vti_blocks_from_ticks(track, begin);
@@ -121,6 +107,8 @@ static void fill_from_match(const struct vti_span_walk *walk, struct vt_span *sp
 {
     const struct vti_match *match = &walk->match;
     const struct vti_track *track = walk->track;
+    uint64_t ended = match->inside - walk->matcher.unended;
+    double own_ns = match->is_finished ? track->inner_ns : 0;
 
     memset(span, 0, sizeof *span);
     span->track = track->id;
@@ -131,10 +119,9 @@ static void fill_from_match(const struct vti_span_walk *walk, struct vt_span *sp
     span->end_ns = match->end_ns;
     span->self_ns = match->self_ns;
     span->corrected_ns = vti_corrected(match->end_ns - match->begin_ns,
-                                       track->inner_ns + (double)match->inside * track->pair_ns);
+                                       own_ns + (double)ended * track->pair_ns);
     span->corrected_self_ns = vti_corrected(
-        match->self_ns,
-        track->inner_ns + (double)match->frame->direct * (track->pair_ns - track->inner_ns));
+        match->self_ns, own_ns + (double)match->frame->direct * (track->pair_ns - track->inner_ns));
     span->inside = match->inside;
     span->is_finished = match->is_finished;
     span->has_error = match->flags & VTI_FRAME_FAILED;
@@ -397,14 +384,6 @@ int vti_span_walk_next(struct vti_span_walk *walk, struct vt_span *span)
     return got;
 }
 
-static uint32_t stack_at(struct vti_span_walk *walk, struct vti_track *track, uint64_t block)
-{
-    struct vti_decoder decoder;
-
-    return open_block(walk->recording, track, block, &decoder) ? vti_decoder_stack_count(&decoder)
-                                                               : 0;
-}
-
 /* A track's spans: those that begin in it and those that it begins with. */
 static bool find_bases(struct vti_span_walk *walk)
 {
@@ -416,7 +395,7 @@ static bool find_bases(struct vti_span_walk *walk)
     walk->bases = calloc((size_t)count + 1, sizeof *walk->bases);
     for (uint32_t i = 0; walk->bases && i < count; i++)
         walk->bases[i + 1] = walk->bases[i] + facts->tracks[i]->blocks.begins +
-                             stack_at(walk, facts->tracks[i], 0);
+                             vti_blocks_depth(walk->recording, facts->tracks[i], 0);
     return walk->bases;
 }
 
@@ -434,8 +413,8 @@ static void find_skipped(struct vti_span_walk *walk)
         vti_blocks_at(walk->track, i, &entry);
         walk->skipped += entry.begins;
     }
-    walk->skipped += stack_at(walk, walk->track, 0);
-    walk->skipped -= stack_at(walk, walk->track, walk->first_block);
+    walk->skipped += vti_blocks_depth(walk->recording, walk->track, 0);
+    walk->skipped -= vti_blocks_depth(walk->recording, walk->track, walk->first_block);
 }
 
 uint64_t vti_span_walk_number(struct vti_span_walk *walk, uint64_t *parent)

@@ -53,20 +53,6 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Positions the decoder at the open stack of a block. */
-static struct vti_decoder *open_stack_of(struct vti_tile_builder *builder, uint64_t block)
-{
-    struct vti_decoder *decoder = &builder->walk.decoder;
-    struct vti_block_header header;
-    struct vti_index_entry entry;
-    const uint8_t *payload;
-
-    if (!vti_blocks_read_at(builder->recording, builder->track, block, &entry, &header, &payload) ||
-        vti_decoder_init(decoder, &header, payload))
-        return NULL;
-    return decoder;
-}
-
 /* The time up to `ns`, where a block begins: no event lies in it, so it is busy throughout or
  * not at all, or so busy on average if it stands for several such times. */
 static void add_gap(struct vti_tile_builder *builder, int64_t ns, double share)
@@ -262,15 +248,6 @@ static double share_between(const struct vti_index *index, uint32_t level, uint6
     return busy_above - busy < between ? (double)(busy_above - busy) / (double)between : 1;
 }
 
-/* How busy the time just before the first block of a node is: that between nodes of the top
- * level. */
-static double share_before(struct vti_tile_builder *builder, uint64_t block)
-{
-    const struct vti_decoder *decoder = open_stack_of(builder, block);
-
-    return decoder && vti_decoder_stack_count(decoder) > 0;
-}
-
 static void visit(struct vti_tile_builder *builder, uint32_t level, uint64_t first, uint64_t end,
                   double first_share, double share);
 
@@ -320,8 +297,9 @@ static void visit(struct vti_tile_builder *builder, uint32_t level, uint64_t fir
             builder->next_block = first_block;
             return;
         }
+        /* Between nodes of the top level: the time just before the first block of a node. */
         if (gap_share < 0 && level > 0)
-            gap_share = share_before(builder, first_block);
+            gap_share = vti_blocks_depth(builder->recording, builder->track, first_block) > 0;
         if (level == 0)
             visit_block(builder, at, begin_ns, end_ns);
         else if (!visit_node(builder, &node, begin_ns, end_ns, gap_share))
@@ -343,20 +321,18 @@ static void add_open(struct vti_tile_builder *builder, uint32_t depth, uint32_t 
 /* Spans that are open when the first block after the tile begins. */
 static void look_beyond(struct vti_tile_builder *builder)
 {
-    struct vti_decoder *decoder = NULL;
+    struct vti_decoder *decoder = &builder->walk.decoder;
     struct vti_index_entry entry;
+    bool is_known = false;
     bool is_open;
     uint32_t site;
     uint64_t begin;
 
     /* A damaged block hides what is open there; one of the next will know most of it. */
-    for (int tries = 0; tries < 16 && !decoder; tries++) {
-        if (builder->next_block + (unsigned)tries >= vti_blocks_count(builder->track))
-            return;
-        decoder = open_stack_of(builder, builder->next_block + (unsigned)tries);
-        vti_blocks_at(builder->track, builder->next_block + (unsigned)tries, &entry);
-    }
-    if (!decoder)
+    for (unsigned tries = 0; tries < 16 && !is_known; tries++)
+        is_known = vti_blocks_open(builder->recording, builder->track, builder->next_block + tries,
+                                   &entry, decoder);
+    if (!is_known)
         return;
     is_open = vti_decoder_stack_count(decoder) > 0;
     for (uint32_t depth = 0;

@@ -9,7 +9,7 @@
 #include "model/model.h"
 
 #define VTI_TILE_COLUMNS 256
-#define VTI_ZOOM_MOST 202
+#define VTI_ZOOM_MOST 210    /* a tile is less than 2^62 ns long */
 #define VTI_TILE_DEPTHS 1024 /* deeper spans are not drawn */
 
 /*

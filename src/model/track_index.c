@@ -182,7 +182,9 @@ int vti_recording_prepare(struct vt_recording *recording)
     return result;
 }
 
-uint64_t vti_blocks_from_ticks(const struct vti_track *track, uint64_t ticks)
+/* The first block that does not end before `ticks`, or before `ns` if there is a clock. */
+static uint64_t find_block(const struct vti_track *track, uint64_t ticks, struct vti_clock *clock,
+                           int64_t ns)
 {
     struct vti_index_entry entry;
     uint64_t low = 0;
@@ -192,7 +194,7 @@ uint64_t vti_blocks_from_ticks(const struct vti_track *track, uint64_t ticks)
         uint64_t middle = low + (high - low) / 2;
 
         vti_blocks_at(track, middle, &entry);
-        if (entry.last < ticks)
+        if (clock ? vti_clock_ns(clock, entry.last) < ns : entry.last < ticks)
             low = middle + 1;
         else
             high = middle;
@@ -200,24 +202,15 @@ uint64_t vti_blocks_from_ticks(const struct vti_track *track, uint64_t ticks)
     return low;
 }
 
+uint64_t vti_blocks_from_ticks(const struct vti_track *track, uint64_t ticks)
+{
+    return find_block(track, ticks, NULL, 0);
+}
+
 uint64_t vti_blocks_from_ns(struct vt_recording *recording, const struct vti_track *track,
                             int64_t ns)
 {
-    struct vti_clock *clock = vti_track_clock(recording, track);
-    struct vti_index_entry entry;
-    uint64_t low = 0;
-    uint64_t high = vti_blocks_count(track);
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        vti_blocks_at(track, middle, &entry);
-        if (vti_clock_ns(clock, entry.last) < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return find_block(track, 0, vti_track_clock(recording, track), ns);
 }
 
 void vti_blocks_spoil(struct vt_recording *recording, struct vti_track *track,

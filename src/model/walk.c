@@ -19,21 +19,29 @@ void vti_walk_init(struct vti_walk *walk, struct vt_recording *recording, struct
     walk->in_block = false;
 }
 
-static bool start_block(struct vti_walk *walk)
+bool vti_blocks_open(struct vt_recording *recording, struct vti_track *track, uint64_t at,
+                     struct vti_index_entry *entry, struct vti_decoder *decoder)
 {
     struct vti_block_header header;
     const uint8_t *payload;
 
-    if (!vti_blocks_read_at(walk->recording, walk->track, walk->next++, &walk->entry, &header,
-                            &payload))
+    if (at >= vti_blocks_count(track) ||
+        !vti_blocks_read_at(recording, track, at, entry, &header, &payload))
         return false;
-    if (vti_decoder_init(&walk->decoder, &header, payload)) {
-        vti_blocks_spoil(walk->recording, walk->track, &walk->entry,
-                         "start of the block does not parse");
-        return false;
-    }
-    walk->in_block = true;
-    return true;
+    if (vti_decoder_init(decoder, &header, payload) == 0)
+        return true;
+    vti_blocks_spoil(recording, track, entry, "start of the block does not parse");
+    return false;
+}
+
+uint32_t vti_blocks_depth(struct vt_recording *recording, struct vti_track *track, uint64_t at)
+{
+    struct vti_index_entry entry;
+    struct vti_decoder decoder;
+
+    return vti_blocks_open(recording, track, at, &entry, &decoder)
+               ? vti_decoder_stack_count(&decoder)
+               : 0;
 }
 
 int vti_walk_block(struct vti_walk *walk, int got)
@@ -42,10 +50,10 @@ int vti_walk_block(struct vti_walk *walk, int got)
     if (got < 0)
         vti_blocks_spoil(walk->recording, walk->track, &walk->entry,
                          "events of the block do not parse");
-    while (walk->next < walk->end)
-        if (start_block(walk))
-            return VTI_WALK_BLOCK;
-    return VTI_WALK_END;
+    while (walk->next < walk->end && !walk->in_block)
+        walk->in_block = vti_blocks_open(walk->recording, walk->track, walk->next++, &walk->entry,
+                                         &walk->decoder);
+    return walk->in_block ? VTI_WALK_BLOCK : VTI_WALK_END;
 }
 
 int vti_walk_next(struct vti_walk *walk, struct vti_event *event)

@@ -116,7 +116,7 @@ static void fuzz_events(const struct vti_block_header *header, const uint8_t *pa
         vti_encoder_add(encoder, &event);
     }
     if (vti_encoder_cut(encoder, &out, &again, &summary) == 1 && is_exact &&
-        vti_encoder_take_dropped(encoder) == 0)
+        vti_encoder_take_dropped(encoder) == 0 && vti_encoder_take_too_deep(encoder) == 0)
         compare(header, payload, &again, out.data + VTI_BLOCK_HEADER_BYTES);
     vti_buf_fini(&out);
     vti_encoder_free(encoder);

@@ -1,11 +1,14 @@
 /*
- * fuzz_recording.c - libFuzzer target: any bytes as a recording. Opens it, asks for everything
- * there is to ask for, twice, the second time after the rest of a file that was cut off has come.
+ * fuzz_recording.c - libFuzzer target: any bytes as a recording, opened, asked, and asked again
+ * after the rest of a file that was cut off has come.
  *
  * Random bytes never have the right checksums, so unless the first byte of the input is odd they
  * are put right before the file is opened: what lies behind them is then reached. The rest of that
- * byte says where the file is cut off for the first time.
+ * byte says where the file is cut off for the first time. The second byte chooses what is asked for
+ * the two times, and how: one question each, because all of them for every input took ten times as
+ * long.
  */
+#include "analyze/calls.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "format/layout.h"
@@ -17,6 +20,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define PREFIX 2
+#define PIXELS 20
 
 static void require(int condition)
 {
@@ -77,7 +83,7 @@ static void put_right(uint8_t *bytes, size_t size)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static void ask_for_facts(const vt_recording *recording, const struct vt_recording_info *info)
+static void check_facts(const vt_recording *recording, const struct vt_recording_info *info)
 {
     struct vt_process_info process;
     struct vt_damage_info damage;
@@ -121,7 +127,7 @@ static void ask_for_facts(const vt_recording *recording, const struct vt_recordi
     require(!vt_recording_damage(recording, info->damage_count, &damage));
 }
 
-static int64_t ask_for_events(vt_recording *recording, const struct vt_filter *filter)
+static void ask_for_events(vt_recording *recording, const struct vt_filter *filter)
 {
     struct vt_event event;
     struct vt_site_info site;
@@ -141,7 +147,6 @@ static int64_t ask_for_events(vt_recording *recording, const struct vt_filter *f
         }
     }
     vt_cursor_close(cursor);
-    return last;
 }
 
 static int take_span(const struct vt_span *span, void *arg)
@@ -157,43 +162,80 @@ static int take_span(const struct vt_span *span, void *arg)
     return 0;
 }
 
-static void ask_for_window(vt_recording *recording, int64_t from, int64_t to, uint32_t pixels)
+static void ask_for_stats(vt_recording *recording, const struct vt_filter *filter)
+{
+    struct vt_stats stats;
+
+    require(vt_stats_query(recording, filter, &stats) == 0);
+    for (size_t i = 0; i < stats.site_count; i++)
+        require(stats.sites[i].count > 0 && stats.sites[i].min_ns <= stats.sites[i].max_ns);
+    vt_stats_free(&stats);
+}
+
+static void ask_for_window(vt_recording *recording, int64_t from, int64_t to)
 {
     struct vt_window window;
 
     if (to <= from)
         return;
-    require(vt_window_query(recording, from, to, pixels, &window) == 0);
+    require(vt_window_query(recording, from, to, PIXELS, &window) == 0);
     for (size_t i = 0; i < window.rect_count; i++)
         require(window.rects[i].count > 0 && window.rects[i].begin_ns <= window.rects[i].end_ns);
-    for (size_t i = 0; i < (size_t)window.track_count * pixels; i++)
+    for (size_t i = 0; i < (size_t)window.track_count * PIXELS; i++)
         require(window.busy[i] >= 0 && window.busy[i] <= 1);
     vt_window_free(&window);
 }
 
-static void ask_for_all(vt_recording *recording)
+static void ask_for_calls(vt_recording *recording, bool is_raw, bool is_merged)
 {
-    struct vt_filter some = {-10, 1000, VT_NONE};
+    struct vti_calls_options options = {
+        .is_raw = is_raw, .is_merged = is_merged, .track = VT_NONE, .process = VT_NONE};
+    struct vti_calls calls;
+
+    require(vti_calls_load(&calls, recording, &options) == 0);
+    for (size_t i = 0; i < calls.call_count; i++)
+        require((calls.calls[i].parent == VT_NONE || calls.calls[i].parent < i) &&
+                calls.calls[i].function < calls.function_count);
+    vti_calls_fini(&calls);
+}
+
+/* `shape`, below 4, makes the question a wider or narrower one. */
+static void ask(vt_recording *recording, unsigned question, unsigned shape)
+{
+    static const int64_t pixel_ns[] = {1, 8, 1000};
     struct vt_recording_info info;
-    struct vt_stats stats;
+    struct vt_filter some;
     int64_t last;
 
     vt_recording_info(recording, &info);
-    ask_for_facts(recording, &info);
-    last = ask_for_events(recording, NULL);
-    some.to_ns = last / 2;
-    some.from_ns = last / 4;
-    ask_for_events(recording, &some);
-    require(vt_recording_spans(recording, NULL, take_span, NULL) == 0);
-    require(vt_recording_spans(recording, &some, take_span, NULL) == 0);
-    require(vt_stats_query(recording, NULL, &stats) == 0);
-    vt_stats_free(&stats);
-    require(vt_stats_query(recording, &some, &stats) == 0);
-    vt_stats_free(&stats);
-    ask_for_window(recording, -1, info.duration_ns, 100);
-    ask_for_window(recording, last - 200, last + 20, 30);
-    vt_recording_info(recording, &info);
-    ask_for_facts(recording, &info);
+    last = info.duration_ns;
+    some = (struct vt_filter){last / 4 * (shape % 2), last / 2, shape < 2 ? VT_NONE : 0};
+    switch (question) {
+    case 0:
+        ask_for_calls(recording, shape % 2, shape / 2);
+        break;
+    case 1:
+        ask_for_events(recording, shape ? &some : NULL);
+        break;
+    case 2:
+        require(vt_recording_spans(recording, NULL, take_span, NULL) == 0);
+        break;
+    case 3:
+        require(vt_recording_spans(recording, &some, take_span, NULL) == 0);
+        break;
+    case 4:
+        ask_for_stats(recording, shape ? &some : NULL);
+        break;
+    case 5:
+        ask_for_window(recording, -1, last);
+        break;
+    case 6:
+        ask_for_window(recording, INT64_MIN >> 16 * shape, INT64_MAX >> 16 * shape);
+        break;
+    default:
+        ask_for_window(recording, last - pixel_ns[shape % 3] * PIXELS, last + 5);
+        break;
+    }
 }
 
 static void write_all(int fd, const uint8_t *bytes, size_t size, size_t offset)
@@ -203,35 +245,38 @@ static void write_all(int fd, const uint8_t *bytes, size_t size, size_t offset)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static int fd = -1; /* kept: making a file takes longer than reading one */
+    struct vt_recording_info info;
     vt_recording *recording;
     uint8_t *bytes;
     char path[64];
     size_t cut;
-    int fd;
 
-    if (size < 2)
+    if (size < PREFIX + 1)
         return 0;
-    fd = memfd_create("recording", MFD_CLOEXEC);
+    if (fd < 0)
+        fd = memfd_create("recording", MFD_CLOEXEC);
+    size -= PREFIX;
     bytes = malloc(size);
-    require(fd >= 0 && bytes);
+    require(fd >= 0 && bytes && ftruncate(fd, 0) == 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    memcpy(bytes, data + 1, size - 1);
+    memcpy(bytes, data + PREFIX, size);
     if (data[0] % 2 == 0)
-        put_right(bytes, size - 1);
-    cut = (size - 1) * (data[0] / 2 + 1) / 128;
+        put_right(bytes, size);
+    cut = size * (data[0] / 2 + 1) / 128;
     write_all(fd, bytes, cut, 0);
     if (vt_recording_open(&recording, path) == 0) {
-        /* All is asked for below; this is for what a refresh has to let go of. */
-        ask_for_events(recording, NULL);
-        ask_for_window(recording, INT64_MIN, INT64_MAX, 50);
-        write_all(fd, bytes, size - 1, cut);
-        if (vt_recording_refresh(recording) >= 0)
-            ask_for_all(recording);
+        ask(recording, data[1] % 8, data[1] / 64);
+        write_all(fd, bytes, size, cut);
+        if (cut == size || vt_recording_refresh(recording) >= 0)
+            ask(recording, data[1] / 8 % 8, data[1] / 64);
+        /* With the damage that the questions came upon. */
+        vt_recording_info(recording, &info);
+        check_facts(recording, &info);
         vt_recording_close(recording);
     } else {
         touch(vt_read_error());
     }
     free(bytes);
-    close(fd);
     return 0;
 }

@@ -14,6 +14,8 @@
 
 #define FIRST_TICK 1000
 
+struct kit kit;
+
 void kit_init(struct kit *kit, uint64_t seed)
 {
     const char *base = getenv("TMPDIR");
@@ -39,6 +41,20 @@ void kit_fini(struct kit *kit)
     free(kit->spans);
     unlink(kit->path);
     rmdir(kit->folder);
+}
+
+int kit_set_up(void **state)
+{
+    (void)state;
+    kit_init(&kit, 1);
+    return 0;
+}
+
+int kit_tear_down(void **state)
+{
+    (void)state;
+    kit_fini(&kit);
+    return 0;
 }
 
 void kit_fact(struct kit *kit, enum vti_kind kind, const struct vti_buf *payload, uint32_t count)
@@ -249,6 +265,19 @@ void kit_random(struct kit *kit, uint32_t tracks, size_t spans, uint32_t depth, 
         random_track(kit, i, spans, depth, names, block_events, gap, leaves_open);
 }
 
+void kit_make_random(struct kit *kit, bool closes)
+{
+    kit_clock(kit, 1);
+    kit_process(kit, &(struct vti_process_fact){.pid = 1});
+    kit_track(kit, 0, 0, "a");
+    kit_track(kit, 1, 0, "b");
+    kit_random(kit, 2, 400, 6, 9, 20, 50, true);
+    if (closes)
+        kit_close(kit);
+    else
+        kit_abandon(kit);
+}
+
 uint8_t *kit_read(const struct kit *kit, size_t *size)
 {
     FILE *file = fopen(kit->path, "rb");
@@ -284,6 +313,14 @@ vt_recording *kit_open(const struct kit *kit)
     if (vt_recording_open(&recording, kit->path))
         fail_msg("%s", vt_read_error());
     return recording;
+}
+
+const char *kit_site_name(const vt_recording *recording, uint32_t site)
+{
+    struct vt_site_info info;
+
+    assert_true(vt_recording_site_by_id(recording, site, &info));
+    return info.name;
 }
 
 int kit_collect(const struct vt_span *span, void *arg)

@@ -39,6 +39,11 @@ struct kit {
 void kit_init(struct kit *kit, uint64_t seed);
 void kit_fini(struct kit *kit); /* removes the folder */
 
+/* One for all tests of a program, and what cmocka is to call before and after each of them. */
+extern struct kit kit;
+int kit_set_up(void **state);
+int kit_tear_down(void **state);
+
 /* The facts below are one block each. Domain 0 of host 0 has `ticks_per_ns` and starts at tick
  * 1,000. */
 void kit_clock(struct kit *kit, uint32_t ticks_per_ns);
@@ -65,6 +70,9 @@ void kit_abandon(struct kit *kit); /* cuts, flushes, leaves it without an end */
 void kit_random(struct kit *kit, uint32_t tracks, size_t spans, uint32_t depth, uint32_t names,
                 uint32_t block_events, uint32_t gap, bool leaves_open);
 
+/* A process with two tracks of such spans, in small blocks. */
+void kit_make_random(struct kit *kit, bool closes);
+
 uint64_t kit_number(struct kit *kit, uint64_t below);
 
 /* The file's bytes (to be freed), and a file with other bytes in its place. */
@@ -72,6 +80,7 @@ uint8_t *kit_read(const struct kit *kit, size_t *size);
 void kit_write(const struct kit *kit, const uint8_t *bytes, size_t size);
 
 vt_recording *kit_open(const struct kit *kit);
+const char *kit_site_name(const vt_recording *recording, uint32_t site);
 
 /* All spans, with copies of their attributes. */
 struct kit_list {

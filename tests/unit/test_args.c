@@ -30,7 +30,8 @@ static const struct vti_command stopping = {.name = "made",
                                             .summary = "made up",
                                             .usage = "PROG",
                                             .options = options,
-                                            .stops_at_operand = true};
+                                            .stops_at_operand = true,
+                                            .stops_after = "o"};
 
 const struct vti_command *const vti_commands[] = {&normal, NULL};
 
@@ -100,6 +101,8 @@ static void operand_ends_options_where_it_must(void **state)
 {
     (void)state;
     assert_string_equal(walk(&stopping, "-w prog -w --help"), "0 .prog .-w .--help");
+    assert_string_equal(walk(&stopping, "-wo -w -w --help --"), "0 1=-w .-w .--help .--");
+    assert_string_equal(walk(&stopping, "--output=x --help"), "1=x .--help");
 }
 
 static void mistakes_are_refused(void **state)
@@ -146,6 +149,7 @@ static void help_is_found(void **state)
     assert_false(wants_help(&normal, (char *)"--", (char *)"--help"));
     assert_false(wants_help(&normal, (char *)"-o", (char *)"--help"));
     assert_false(wants_help(&stopping, (char *)"prog", (char *)"--help"));
+    assert_false(wants_help(&stopping, (char *)"-ox", (char *)"--help"));
 }
 
 static const char *nearest(const char *word)

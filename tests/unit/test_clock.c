@@ -15,22 +15,6 @@
 
 #define REAL 1700000000000000000u
 
-static struct kit kit;
-
-static int set_up(void **state)
-{
-    (void)state;
-    kit_init(&kit, 3);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    kit_fini(&kit);
-    return 0;
-}
-
 static void write_clock(uint32_t domain, uint32_t host, uint32_t type,
                         const struct vti_anchor *anchors, uint32_t count)
 {
@@ -269,7 +253,7 @@ static void test_domains_of_one_host(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_pieces),
         TEST(test_one_anchor),

@@ -15,50 +15,13 @@
 
 #include <cmocka.h>
 
-static struct kit kit;
-
-static int set_up(void **state)
-{
-    (void)state;
-    kit_init(&kit, 1);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    kit_fini(&kit);
-    return 0;
-}
-
-static const char *site_name(const vt_recording *recording, uint32_t id)
-{
-    struct vt_site_info site;
-
-    assert_true(vt_recording_site_by_id(recording, id, &site));
-    return site.name;
-}
-
-static void make_random(bool closes)
-{
-    kit_clock(&kit, 1);
-    kit_process(&kit, &(struct vti_process_fact){.pid = 1});
-    kit_track(&kit, 0, 0, "a");
-    kit_track(&kit, 1, 0, "b");
-    kit_random(&kit, 2, 400, 6, 9, 20, 50, true);
-    if (closes)
-        kit_close(&kit);
-    else
-        kit_abandon(&kit);
-}
-
 static void test_crashed(void **state)
 {
     struct vt_recording_info info;
     vt_recording *recording;
 
     (void)state;
-    make_random(false);
+    kit_make_random(&kit, false);
     recording = kit_open(&kit);
     vt_recording_info(recording, &info);
     assert_false(info.is_closed);
@@ -101,7 +64,7 @@ static void test_growing(void **state)
         assert_false(info.is_closed);
         assert_int_equal(info.duration_ns, 10 + 1000 * round);
     }
-    assert_string_equal(site_name(recording, 1), "late");
+    assert_string_equal(kit_site_name(recording, 1), "late");
     kit_close(&kit);
     assert_true(vt_recording_refresh(recording) > 0);
     vt_recording_info(recording, &info);
@@ -122,7 +85,7 @@ static void test_growing_in_the_middle_of_a_block(void **state)
     size_t cut;
 
     (void)state;
-    make_random(false);
+    kit_make_random(&kit, false);
     bytes = kit_read(&kit, &size);
     for (cut = 5; cut < 200; cut += 13) {
         kit_write(&kit, bytes, size - cut);
@@ -149,7 +112,7 @@ static void test_replaced_or_shortened(void **state)
     size_t size;
 
     (void)state;
-    make_random(false);
+    kit_make_random(&kit, false);
     bytes = kit_read(&kit, &size);
     recording = kit_open(&kit);
     assert_int_equal(unlink(kit.path), 0);
@@ -354,7 +317,7 @@ static void test_junk_after_the_end(void **state)
     size_t size;
 
     (void)state;
-    make_random(true);
+    kit_make_random(&kit, true);
     bytes = kit_read(&kit, &size);
     bytes = realloc(bytes, size + 100);
     memset(bytes + size, 'x', 100);
@@ -379,7 +342,7 @@ static void test_unknown_kinds_are_counted(void **state)
 
     (void)state;
     vti_buf_add_text(&payload, "whatever");
-    kit_fact(&kit, VTI_SAMPLES, &payload, 3);
+    kit_fact(&kit, (enum vti_kind)199, &payload, 3);
     kit_fact(&kit, (enum vti_kind)200, &payload, 3);
     vti_buf_fini(&payload);
     kit_close(&kit);
@@ -401,7 +364,7 @@ static void test_unknown_kinds_are_counted(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_crashed),
         TEST(test_growing),

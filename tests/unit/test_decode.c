@@ -6,6 +6,7 @@
 #include "base/varint.h"
 #include "format/decode.h"
 #include "format/encode.h"
+#include "random_kit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,21 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_u64(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-static uint32_t below(uint32_t limit)
-{
-    return (uint32_t)((random_u64() >> 32) * limit >> 32);
-}
 
 /* ---- by hand ------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/index.h"
+#include "random_kit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,16 +25,6 @@ struct block {
 };
 
 static struct block blocks[BLOCKS];
-static uint64_t random_state = 88172645463325252u;
-
-static uint32_t below(uint32_t limit)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)((random_state >> 32) * limit >> 32);
-}
-
 static int make_blocks(void **state)
 {
     uint64_t offset = 64;

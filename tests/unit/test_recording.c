@@ -1,6 +1,6 @@
 /*
- * test_recording.c - what is written is what is read: facts, events, spans, async spans; and what
- * is no recording at all. Damaged files are in test_damage.c.
+ * test_recording.c - what is written is what is read: facts and events; and what is no recording at
+ * all. Spans are in test_spans.c, damaged files in test_damage.c.
  */
 #include "base/error.h"
 #include "recording_kit.h"
@@ -12,30 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct kit kit;
-
-static int set_up(void **state)
-{
-    (void)state;
-    kit_init(&kit, 1);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    kit_fini(&kit);
-    return 0;
-}
-
-static const char *site_name(const vt_recording *recording, uint32_t id)
-{
-    struct vt_site_info site;
-
-    assert_true(vt_recording_site_by_id(recording, id, &site));
-    return site.name;
-}
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
@@ -222,14 +198,14 @@ static void test_huge_ids(void **state)
     list = kit_list_spans(recording, NULL);
     assert_int_equal(list.count, 1);
     assert_int_equal(list.spans[0].track, 4294967295u);
-    assert_string_equal(site_name(recording, list.spans[0].site), "far");
+    assert_string_equal(kit_site_name(recording, list.spans[0].site), "far");
     vt_recording_info(recording, &info);
     assert_int_equal(info.damage_count, 0);
     kit_list_free(&list);
     vt_recording_close(recording);
 }
 
-/* ---- events and spans ------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void test_events(void **state)
 {
@@ -304,120 +280,6 @@ static void test_events(void **state)
     vt_recording_close(recording);
 }
 
-static void test_span_details(void **state)
-{
-    struct vti_value number = {.type = VTI_VALUE_UINT, .u = 3};
-    struct vti_value text = {.type = VTI_VALUE_TEXT, .text = vti_bytes_of("abc")};
-    vt_recording *recording;
-    struct kit_list list;
-
-    (void)state;
-    kit_clock(&kit, 1);
-    kit_process(&kit, &(struct vti_process_fact){.pair_millis = 10000, .inner_millis = 4000});
-    kit_track(&kit, 0, 0, "main");
-    kit_begin(&kit, 0, 1000, 1);
-    kit_add(&kit, 0,
-            &(struct vti_event){.ticks = 1001, .kind = VTI_EVENT_ATTR, .site = 8, .value = number});
-    kit_add(&kit, 0,
-            &(struct vti_event){
-                .ticks = 1002, .kind = VTI_EVENT_BEGIN, .site = 2, .flags = VTI_FLAG_IN_GAP});
-    kit_add(&kit, 0,
-            &(struct vti_event){.ticks = 1003, .kind = VTI_EVENT_ATTR, .site = 9, .value = text});
-    kit_add(&kit, 0,
-            &(struct vti_event){
-                .ticks = 1004, .kind = VTI_EVENT_ERROR, .error_type = vti_bytes_of("Bad")});
-    kit_begin(&kit, 0, 1005, 3);
-    kit_end(&kit, 0, 1006);
-    kit_end(&kit, 0, 1102);
-    kit_cut(&kit, 0);
-    kit_add(&kit, 0,
-            &(struct vti_event){.ticks = 1103, .kind = VTI_EVENT_ATTR, .site = 9, .value = number});
-    kit_end(&kit, 0, 1200);
-    kit_begin(&kit, 0, 1300, 4);
-    kit_begin(&kit, 0, 1310, 5);
-    kit_add(&kit, 0, &(struct vti_event){.ticks = 1400, .kind = VTI_EVENT_MARK, .site = 6});
-    kit_close(&kit);
-    recording = kit_open(&kit);
-    list = kit_list_spans(recording, NULL);
-    assert_int_equal(list.count, 5);
-    /* In the order of their ends: 3, 2, 1, and the open ones 5, 4. */
-    assert_int_equal(list.spans[0].site, 3);
-    assert_int_equal(list.spans[0].depth, 2);
-    assert_int_equal(list.spans[0].parent_site, 2);
-    assert_int_equal(list.spans[0].corrected_ns, 0); /* 1 ns, of which an empty one shows 4 */
-    assert_false(list.spans[0].has_error);
-    assert_int_equal(list.spans[1].site, 2);
-    assert_int_equal(list.spans[1].flags, VT_FLAG_IN_GAP);
-    assert_true(list.spans[1].has_error);
-    assert_memory_equal(list.spans[1].error_type.data, "Bad", 3);
-    assert_int_equal(list.spans[1].self_ns, 99);
-    assert_int_equal(list.spans[1].corrected_ns, 100 - 4 - 10);
-    assert_int_equal(list.spans[1].corrected_self_ns, 99 - 4 - 6);
-    assert_int_equal(list.spans[1].attr_count, 1);
-    assert_int_equal(list.spans[2].site, 1);
-    assert_int_equal(list.spans[2].inside, 2);
-    assert_int_equal(list.spans[2].self_ns, 100);
-    assert_int_equal(list.spans[2].corrected_ns, 200 - 4 - 2 * 10);
-    assert_int_equal(list.spans[2].attr_count, 2);
-    assert_int_equal(list.spans[2].attrs[0].key, 8);
-    assert_int_equal(list.spans[2].attrs[0].value.u, 3);
-    assert_int_equal(list.spans[2].attrs[1].key, 9);
-    assert_int_equal(list.spans[2].parent_site, VT_NONE);
-    assert_true(list.spans[2].is_finished);
-    assert_int_equal(list.spans[3].site, 5);
-    assert_false(list.spans[3].is_finished);
-    assert_int_equal(list.spans[3].end_ns, 400);
-    assert_int_equal(list.spans[4].site, 4);
-    assert_int_equal(list.spans[4].begin_ns, 300);
-    kit_list_free(&list);
-    vt_recording_close(recording);
-}
-
-static void make_random(bool closes)
-{
-    kit_clock(&kit, 1);
-    kit_process(&kit, &(struct vti_process_fact){.pid = 1});
-    kit_track(&kit, 0, 0, "a");
-    kit_track(&kit, 1, 0, "b");
-    kit_random(&kit, 2, 400, 6, 9, 20, 50, true);
-    if (closes)
-        kit_close(&kit);
-    else
-        kit_abandon(&kit);
-}
-
-static void test_random_spans(void **state)
-{
-    struct vt_filter filter = {0, 0, VT_NONE};
-    vt_recording *recording;
-
-    (void)state;
-    make_random(true);
-    recording = kit_open(&kit);
-    kit_check(&kit, recording, NULL);
-    for (int i = 0; i < 40; i++) {
-        filter.from_ns = (int64_t)kit_number(&kit, kit.ticks);
-        filter.to_ns = filter.from_ns + (int64_t)kit_number(&kit, i % 2 ? 200 : kit.ticks);
-        filter.track = i % 3 ? VT_NONE : (uint32_t)i % 2;
-        kit_check(&kit, recording, &filter);
-    }
-    vt_recording_close(recording);
-}
-
-static void test_callback_stops(void **state)
-{
-    struct kit_list list = {.stop_after = 3};
-    vt_recording *recording;
-
-    (void)state;
-    make_random(true);
-    recording = kit_open(&kit);
-    assert_int_equal(vt_recording_spans(recording, NULL, kit_collect, &list), 77);
-    assert_int_equal(list.count, 3);
-    kit_list_free(&list);
-    vt_recording_close(recording);
-}
-
 static void check_cursor(vt_recording *recording, const struct vt_filter *filter)
 {
     struct vt_event event;
@@ -465,65 +327,6 @@ static void test_cursor_filters(void **state)
         filter.track = i % 2 ? VT_NONE : (uint32_t)i % 4;
         check_cursor(recording, &filter);
     }
-    vt_recording_close(recording);
-}
-
-/* ---- async spans ----------------------------------------------------------------------------- */
-
-static void add_async(uint32_t track, uint64_t ticks, enum vti_event_kind kind, uint32_t site,
-                      uint64_t id, unsigned flags)
-{
-    kit_add(&kit, track,
-            &(struct vti_event){.ticks = ticks,
-                                .kind = kind,
-                                .site = site,
-                                .async_id = id,
-                                .flags = (uint8_t)flags,
-                                .value = {.type = VTI_VALUE_INT, .i = 1}});
-}
-
-static void test_async_spans(void **state)
-{
-    vt_recording *recording;
-    struct kit_list list;
-
-    (void)state;
-    kit_clock(&kit, 1);
-    for (uint32_t i = 0; i < 2; i++)
-        kit_process(&kit, &(struct vti_process_fact){.process = i});
-    kit_track(&kit, 0, 0, "a");
-    kit_track(&kit, 1, 0, "b");
-    kit_track(&kit, 2, 1, "other process");
-    kit_begin(&kit, 0, 1000, 1);
-    add_async(0, 1010, VTI_EVENT_ASYNC_BEGIN, 5, 77, 0);
-    add_async(1, 1020, VTI_EVENT_ASYNC_ATTR, 6, 77, 0);
-    add_async(2, 1030, VTI_EVENT_ASYNC_END, 0, 77, 0); /* of another process: not the same */
-    add_async(1, 1040, VTI_EVENT_ASYNC_BEGIN, 5, 78, 0);
-    add_async(0, 1050, VTI_EVENT_ASYNC_END, 0, 78, VTI_FLAG_FAILED); /* on a track read earlier */
-    add_async(1, 1060, VTI_EVENT_ASYNC_BEGIN, 5, 79, 0);             /* never ends */
-    add_async(1, 1070, VTI_EVENT_ASYNC_END, 0, 77, 0);
-    kit_track_end(&kit, 1, 1070);
-    kit_end(&kit, 0, 1080);
-    kit_close(&kit);
-    recording = kit_open(&kit);
-    list = kit_list_spans(recording, NULL);
-    assert_int_equal(list.count, 4);
-    assert_int_equal(list.spans[0].async_id, 0);
-    assert_int_equal(list.spans[1].async_id, 78);
-    assert_int_equal(list.spans[1].track, 1);
-    assert_int_equal(list.spans[1].end_ns, 50);
-    assert_true(list.spans[1].has_error);
-    assert_int_equal(list.spans[2].async_id, 77);
-    assert_int_equal(list.spans[2].begin_ns, 10);
-    assert_int_equal(list.spans[2].end_ns, 70);
-    assert_int_equal(list.spans[2].depth, 1);
-    assert_int_equal(list.spans[2].parent_site, 1);
-    assert_int_equal(list.spans[2].attr_count, 1);
-    assert_true(list.spans[2].is_finished);
-    assert_int_equal(list.spans[3].async_id, 79);
-    assert_false(list.spans[3].is_finished);
-    assert_int_equal(list.spans[3].end_ns, 70);
-    kit_list_free(&list);
     vt_recording_close(recording);
 }
 
@@ -577,12 +380,10 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_facts),          TEST(test_made_up_names),  TEST(test_huge_ids),
-        TEST(test_events),         TEST(test_span_details),   TEST(test_random_spans),
-        TEST(test_callback_stops), TEST(test_cursor_filters), TEST(test_async_spans),
-        TEST(test_refusals),
+        TEST(test_facts),  TEST(test_made_up_names),  TEST(test_huge_ids),
+        TEST(test_events), TEST(test_cursor_filters), TEST(test_refusals),
     };
 #undef TEST
 

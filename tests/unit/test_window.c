@@ -18,22 +18,6 @@
 
 #define FIRST_TICK 1000
 
-static struct kit kit;
-
-static int set_up(void **state)
-{
-    (void)state;
-    kit_init(&kit, 7);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    kit_fini(&kit);
-    return 0;
-}
-
 static int64_t ns_of(uint64_t ticks)
 {
     return (int64_t)ticks - FIRST_TICK;
@@ -383,7 +367,7 @@ static void test_what_is_asked_for(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_closed),  TEST(test_crashed),    TEST(test_large_blocks),      TEST(test_deep),
         TEST(test_growing), TEST(test_long_waits), TEST(test_what_is_asked_for),
