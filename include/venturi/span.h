@@ -45,18 +45,21 @@ extern "C" {
 
 extern VT_API const uint32_t *vt_control_word; /* points to 0 while nobody records */
 
-/* Whether anything is being recorded now: all that stands between the program and no cost. */
-static inline int vt_is_on(void)
+/* What is ours is not a function of the program, however that is compiled (-finstrument-functions). */
+#define VT_INLINE static inline __attribute__((no_instrument_function))
+
+/* Whether spans are being recorded now: all that stands between the program and no cost. */
+VT_INLINE int vt_is_on(void)
 {
     const uint32_t *word = __atomic_load_n(&vt_control_word, __ATOMIC_ACQUIRE);
 
-    return __builtin_expect(__atomic_load_n(word, __ATOMIC_RELAXED) != 0, 0);
+    return __builtin_expect((__atomic_load_n(word, __ATOMIC_RELAXED) & 1u) != 0, 0);
 }
 
 VT_API void vt_scope_open(struct vt_scope *scope, struct vt_site *site, const void *frame);
 VT_API void vt_scope_close(struct vt_scope *scope);
 
-static inline void vt_scope_leave(struct vt_scope *scope)
+VT_INLINE void vt_scope_leave(struct vt_scope *scope)
 {
     if (__builtin_expect(scope->is_open != 0, 0))
         vt_scope_close(scope);
@@ -120,19 +123,19 @@ VT_API struct vt_site *vt_site_intern(const char *name);
 #define VT_MARK(name) VT_AT_(vt_mark_add, name, "", 2)
 
 /* The same three with names that are made at run time. */
-static inline void vt_start(const char *name)
+VT_INLINE void vt_start(const char *name)
 {
     if (vt_is_on())
         vt_span_begin(vt_site_intern(name));
 }
 
-static inline void vt_lap(const char *name)
+VT_INLINE void vt_lap(const char *name)
 {
     if (vt_is_on())
         vt_span_lap(vt_site_intern(name));
 }
 
-static inline void vt_stop(void)
+VT_INLINE void vt_stop(void)
 {
     if (vt_is_on())
         vt_span_end();
@@ -154,7 +157,7 @@ static inline void vt_stop(void)
 #define VT_ASYNC_END(id) vt_async_leave(id, 0)
 #define VT_ASYNC_FAIL(id) vt_async_leave(id, 1)
 
-static inline void vt_async_leave(uint64_t id, int failed)
+VT_INLINE void vt_async_leave(uint64_t id, int failed)
 {
     if (__builtin_expect(id != 0, 0))
         vt_async_stop(id, failed);

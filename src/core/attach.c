@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ATTACH_LIMIT_MS 2000
@@ -48,9 +49,11 @@ static struct vti_arena_control *map_arena(int fd, uint64_t bytes)
 {
     struct vti_arena_control *arena;
     int seals = fcntl(fd, F_GET_SEALS);
+    struct stat st;
 
-    /* A file that can shrink under us is one that can kill us. */
-    if (seals < 0 || !(seals & F_SEAL_SHRINK) || bytes < vti_arena_bytes(0)) {
+    /* A file that is or becomes shorter than what we map is one that can kill us. */
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || bytes < vti_arena_bytes(0) || fstat(fd, &st) ||
+        (uint64_t)st.st_size != bytes) {
         vti_attach_fail(VTI_E_SESSION, "the drainer's memory is not what it should be", 0);
         return NULL;
     }
@@ -88,7 +91,9 @@ struct vti_arena_control *vti_attach(const struct vti_settings *settings)
         if (!code)
             code = vti_session_ask(session, VTI_REQUEST_ATTACH, ATTACH_LIMIT_MS, &answer, &fd);
     }
-    if (code || fd < 0)
+    if (!code && fd < 0)
+        code = vti_attach_fail(VTI_E_SESSION, "the drainer sent no memory", 0);
+    if (code)
         return NULL;
     arena = map_arena(fd, answer.arena_bytes);
     close(fd);

@@ -23,7 +23,7 @@ struct event {
     size_t payload_bytes;
 };
 
-static void put_slowly(const struct event *event, const struct vti_record *taken, unsigned count)
+static void put_slowly(const struct event *event, struct vti_record *taken, unsigned count)
 {
     struct vti_slow slow;
     struct vti_thread *self = vti_slow_enter(&slow, 1);

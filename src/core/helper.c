@@ -49,7 +49,9 @@ static struct launch launch;
 static int find_program(char *to, size_t room)
 {
     static const char *const places[] = {"venturi-drain", "../libexec/venturi/venturi-drain",
-                                         "../../libexec/venturi/venturi-drain"};
+                                         "../../libexec/venturi/venturi-drain",
+                                         "_tool/venturi-drain",  /* a wheel */
+                                         "../../venturi-drain"}; /* build/python/venturi */
     const char *named = secure_getenv("VENTURI_DRAIN");
     const char *slash;
     Dl_info info;

@@ -7,11 +7,13 @@
 /* Points the cursor of a registered thread at its slot's own records. */
 void vti_ring_start(struct vti_thread *self);
 
-/* Makes `count` records fit between cursor and limit. Slow path only. */
-void vti_ring_room(struct vti_thread *self, unsigned count);
+/* Makes `count` records fit between cursor and limit. Slow path only. False: they do not, and events can
+ * only be counted, until the function that a signal handler interrupts goes on. */
+bool vti_ring_room(struct vti_thread *self, unsigned count);
 
-/* Gives back records that the fast path took and did not use, if they are still the last ones taken. */
-void vti_ring_return(struct vti_thread *self, const struct vti_record *record, unsigned count);
+/* Gives back records that the fast path took and did not use. If a signal handler has taken some behind
+ * them they become filling: payload of nothing, that readers pass over. */
+void vti_ring_return(struct vti_thread *self, struct vti_record *record, unsigned count);
 
 /* Writes one record and its payload, published with `ticks`. Slow path only. */
 void vti_ring_put(struct vti_thread *self, uint64_t ticks, uint32_t id, uint32_t kind,

@@ -7,6 +7,7 @@
 
 #include "core/attach.h"
 #include "core/calibrate.h"
+#include "core/call.h"
 #include "core/clock.h"
 #include "core/site.h"
 #include "core/thread.h"
@@ -27,12 +28,12 @@
 
 #define DRAINER_SILENCE_NS 2000000000u
 #define DRAINER_CHECK_NS 100000000u
+#define LOCAL_BLOCKS 4 /* nobody would read more; trees have their own room */
 
 static const uint32_t off_word = 0;
-static const uint32_t armed_word = VTI_CONTROL_SPANS;
+static const uint32_t armed_word = VTI_CONTROL_SPANS | VTI_CONTROL_CALLS;
 
 const uint32_t *vt_control_word = &off_word;
-struct vti_settings vti_settings;
 
 static struct vti_runtime *the_runtime;
 
@@ -96,12 +97,13 @@ void vti_runtime_arm(void)
     set_control_word(&armed_word);
 }
 
-/* VENTURI_OUTPUT was set by a person, who would wait in vain: the one line that this library prints. */
-static void say_why_not(void)
+/* VENTURI_OUTPUT was set by a person, who would wait in vain, or for something else: the one line that
+ * this library prints. */
+static void say_once(const char *what, const char *why)
 {
     char line[512];
-    int len = snprintf(line, sizeof line, "venturi: %.200s: not recording: %s\n",
-                       vti_settings.output, vti_attach_error());
+    int len = snprintf(line, sizeof line, "venturi: %.200s: %s%.200s\n", vti_settings.output, what,
+                       why);
 
     if (vti_settings.is_from_environment && !last_arena && len > 0 && len < (int)sizeof line)
         (void)!write(STDERR_FILENO, line, (size_t)len);
@@ -115,24 +117,52 @@ static void release(const struct vti_arena_control *arena)
         madvise(vti_arena_sites(arena), arena->bytes - 2 * VTI_PAGE, MADV_REMOVE);
 }
 
+static bool is_asked_for(void)
+{
+    return vti_settings.session[0] || vti_settings.output[0];
+}
+
+/* For a profiler inside of the program, where nobody records: nothing is shared, the rest is the same. */
+static struct vti_arena_control *local_arena(void)
+{
+    size_t bytes = vti_arena_bytes(LOCAL_BLOCKS);
+    struct vti_arena_control *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (arena == MAP_FAILED)
+        return NULL;
+    vti_arena_layout(arena, LOCAL_BLOCKS);
+    arena->clock = vti_ticks_choose();
+    arena->drainer_pid = getpid();
+    return arena;
+}
+
 static struct vti_arena_control *attach(void)
 {
     struct vti_arena_control *arena;
     struct vti_arena_producer *producer;
 
     set_control_word(&armed_word); /* in a forked child it still is the parent's */
-    arena = vti_attach(&vti_settings);
-    if (!arena) {
-        say_why_not();
+    arena = is_asked_for() ? vti_attach(&vti_settings) : NULL;
+    if (!arena && is_asked_for())
+        say_once("not recording: ", vti_attach_error());
+    if (!arena && vti_local_kinds)
+        arena = local_arena();
+    if (!arena)
         return NULL;
-    }
+    if (vti_settings.trouble[0])
+        say_once("recording, but ", vti_settings.trouble);
+    producer = vti_arena_producer(arena);
     vti_sites_carry_over(arena, last_arena);
+    if (last_arena) /* hooks measure themselves once, a forked child is a new process */
+        memcpy(producer->costs, vti_arena_producer(last_arena)->costs, sizeof producer->costs);
     release(last_arena);
     last_arena = arena;
     vti_settings.force = false; /* a child that comes late must not replace this recording */
-    producer = vti_arena_producer(arena);
     producer->pid = getpid();
     producer->start = vti_clock_read(arena->clock);
+    the_runtime->attached_ticks = producer->start;
+    the_runtime->attached_ns = vti_clock_monotonic();
     vti_calibrate(arena->clock, &producer->pair_millis, &producer->inner_millis);
     __atomic_store_n(&producer->is_ready, 1, __ATOMIC_RELEASE);
     return arena;
@@ -174,75 +204,13 @@ void vti_runtime_check_drainer(const struct vti_arena_control *arena)
         vti_runtime_switch_off();
 }
 
-static uint64_t number_from(const char *text, uint64_t fallback)
-{
-    char *end;
-    unsigned long long value;
-
-    if (!text)
-        return fallback;
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (errno || end == text)
-        return fallback;
-    if (*end == 'k' || *end == 'K')
-        return value << 10;
-    if (*end == 'm' || *end == 'M')
-        return value << 20;
-    if (*end == 'g' || *end == 'G')
-        return value << 30;
-    return value;
-}
-
-static void copy_setting(char *to, size_t room, const char *from)
-{
-    if (from && strlen(from) < room)
-        memcpy(to, from, strlen(from) + 1);
-}
-
-void vti_settings_output(const char *path)
-{
-    char *to = vti_settings.output;
-    size_t room = sizeof vti_settings.output;
-    size_t used = 0;
-
-    to[0] = 0;
-    if (path[0] != '/' && getcwd(to, room - 1)) {
-        used = strlen(to);
-        to[used++] = '/';
-    }
-    if (used + strlen(path) < room)
-        memcpy(to + used, path, strlen(path) + 1);
-    else
-        to[0] = 0;
-}
-
-/* The environment of a set-user-id program is not trusted (secure_getenv). */
-static void read_environment(void)
-{
-    const char *policy = secure_getenv("VENTURI_POLICY");
-    const char *output = secure_getenv("VENTURI_OUTPUT");
-
-    copy_setting(vti_settings.session, sizeof vti_settings.session,
-                 secure_getenv("VENTURI_SESSION"));
-    if (output && output[0] && !vti_settings.session[0]) {
-        vti_settings_output(output);
-        vti_settings.is_from_environment = true;
-    }
-    vti_settings.force = number_from(secure_getenv("VENTURI_FORCE"), 0) != 0;
-    vti_settings.buffer_bytes = number_from(secure_getenv("VENTURI_BUFFER"), 0);
-    vti_settings.ring_seconds = (uint32_t)number_from(secure_getenv("VENTURI_RING"), 0);
-    if (policy && !strncmp(policy, "block:", 6))
-        vti_settings.block_ms = (uint32_t)number_from(policy + 6, 0);
-}
-
 __attribute__((constructor)) static void start(void)
 {
     the_runtime = vti_private_map(sizeof *the_runtime);
     if (!the_runtime)
         return;
     vti_thread_init();
-    read_environment();
-    if (vti_settings.session[0] || vti_settings.output[0])
+    vti_settings_read();
+    if (is_asked_for())
         vti_runtime_arm();
 }

@@ -22,6 +22,7 @@ struct vti_runtime {
     uint32_t lock; /* 0 free, 1 held, 2 held and waited for */
     bool is_attached;
     struct vti_arena_control *arena;
+    uint64_t attached_ticks, attached_ns; /* one instant on both clocks */
     struct vti_thread *free_threads;
     uint64_t drainer_checked_ns;
 };
@@ -58,9 +59,14 @@ struct vti_settings {
     uint64_t buffer_bytes;
     uint32_t ring_seconds;
     uint32_t block_ms;
+    char trouble
+        [160]; /* the first setting that makes no sense, for which the default holds; "": none */
 };
 
 extern struct vti_settings vti_settings __attribute__((visibility("hidden")));
+
+/* From the environment. */
+void vti_settings_read(void);
 
 /* Sets the output, made absolute so that a later chdir() does not matter; "" if it is too long. */
 void vti_settings_output(const char *path);

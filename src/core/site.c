@@ -13,14 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TEXT_MAX 1023
 #define NAME_SLOTS 65536
 #define NAMES_MAX 49152
 #define NAME_ROOM (1 << 20)
 
 static size_t text_length(const char *text)
 {
-    return text ? strnlen(text, TEXT_MAX) : 0;
+    return text ? strnlen(text, VTI_SITE_TEXT_MAX) : 0;
 }
 
 static uint8_t *add_text(uint8_t *to, const char *text, uint16_t len)
@@ -90,6 +89,16 @@ uint32_t vti_site_id(struct vti_arena_control *arena, struct vt_site *site)
         id = append(arena, site);
         __atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
     }
+    vti_runtime_unlock();
+    return id;
+}
+
+uint32_t vti_site_new(struct vti_arena_control *arena, const struct vt_site *site)
+{
+    uint32_t id;
+
+    vti_runtime_lock();
+    id = append(arena, site);
     vti_runtime_unlock();
     return id;
 }

@@ -5,12 +5,12 @@
  * full block, fork, longjmp, recording switched) to a slow twin. The clock is read last in a begin and
  * first in an end, so that our own work lies outside of what is measured.
  */
+#include "core/span.h"
 #include "core/clock.h"
 #include "core/ring.h"
 #include "core/site.h"
 #include "core/thread.h"
 
-#include <signal.h>
 #include <venturi/span.h>
 
 /* The slow twins stay out of line: merged into the fast path they would make it save six registers. */
@@ -44,19 +44,43 @@ static inline void fill(struct vti_record *record, uint32_t id, uint32_t kind)
     record->tag = VTI_TAG(kind, 0, 0, 0);
 }
 
+/*
+ * The stack of open spans. Signal handlers use it too, at any point in here: a place is taken in one step
+ * and filled then, so that they use the next one; and it is blank until it is filled and before it is given
+ * back (no frame), so that they do not take what was there before for a span that was left.
+ */
+static inline void push(struct vti_thread *self, uintptr_t frame, const void *token, uint32_t site)
+{
+    struct vti_open_span *top = (struct vti_open_span *)vti_step(&self->top, sizeof *top);
+
+    top->token = token;
+    top->site = site;
+    top->mark = 0;
+    top->frame = frame;
+}
+
+static inline void pop(struct vti_thread *self)
+{
+    self->top[-1].frame = 0;
+    (void)vti_step(&self->top, -sizeof *self->top);
+}
+
+/* Not that of a blank place. */
+static inline bool is_below(uintptr_t frame, uintptr_t other)
+{
+    return frame - 1 < other - 1;
+}
+
+/* Spans begun by hand count as part of the scope around them. */
+static inline uintptr_t frame_around(const struct vti_thread *self)
+{
+    return self->top[-1].frame ? self->top[-1].frame : UINTPTR_MAX;
+}
+
 static void end_abandoned(struct vti_thread *self, uint64_t ticks)
 {
     vti_ring_put(self, ticks, 0, VTI_RECORD_END, VTI_RECORD_ABANDONED, 0, NULL, 0);
-    self->top--;
-}
-
-/* A handler on an alternate stack tells nothing about the frames of the thread, wherever that stack lies. */
-static bool is_on_own_stack(const struct vti_thread *self, uintptr_t frame)
-{
-    stack_t alternate;
-
-    return frame <= self->stack_high &&
-           (sigaltstack(NULL, &alternate) || !(alternate.ss_flags & SS_ONSTACK));
+    pop(self);
 }
 
 /* Ends spans whose function was left by longjmp: their frames lie below the one that runs now, or
@@ -66,17 +90,18 @@ static void end_stale(struct vti_thread *self, const void *token, uintptr_t fram
     struct vti_open_span *again = NULL;
     uint64_t ticks = vti_clock_read(self->clock);
 
-    for (struct vti_open_span *at = self->top - 1; at > self->stack && at->frame <= frame; at--)
+    for (struct vti_open_span *at = self->top - 1;
+         at > self->stack && is_below(at->frame, frame + 1); at--)
         if (at->token == token)
             again = at;
     while (again && self->top > again)
         end_abandoned(self, ticks);
-    while (is_on_own_stack(self, frame) && self->top[-1].frame < frame)
+    while (vti_thread_is_on_own_stack(self, frame) && is_below(self->top[-1].frame, frame))
         end_abandoned(self, ticks);
 }
 
 SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const void *frame,
-                             const struct vti_record *taken)
+                             struct vti_record *taken)
 {
     struct vti_slow slow;
     struct vti_thread *self = vti_slow_enter(&slow, 2);
@@ -88,13 +113,13 @@ SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const
     id = vti_site_id(self->arena, site);
     end_stale(self, scope, (uintptr_t)frame);
     if (!vti_thread_push_room(self)) {
-        vti_thread_unplaced(self->arena, 2);
+        vti_thread_too_deep(self);
         goto out;
     }
     vti_ring_room(self, 1);
-    *self->top++ = (struct vti_open_span){(uintptr_t)frame, scope, id, 0};
-    scope->is_open = 1;
     vti_ring_put(self, vti_clock_read(self->clock), id, VTI_RECORD_BEGIN, 0, 0, NULL, 0);
+    push(self, (uintptr_t)frame, scope, id);
+    scope->is_open = 1;
 out:
     vti_slow_leave(&slow);
 }
@@ -103,24 +128,19 @@ void vt_scope_open(struct vt_scope *scope, struct vt_site *site, const void *fra
 {
     struct vti_thread *self = vti_self;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    struct vti_open_span *top;
     struct vti_record *record;
     struct vti_record *taken = NULL;
 
     if (vti_unlikely(!is_ready(self, id)))
         goto slow;
-    top = self->top;
-    for (const struct vti_open_span *at = top - 1; vti_unlikely(at->frame <= (uintptr_t)frame);
-         at--)
+    for (const struct vti_open_span *at = self->top - 1;
+         vti_unlikely(is_below(at->frame, (uintptr_t)frame + 1)); at--)
         if (at->frame < (uintptr_t)frame || at->token == scope)
             goto slow;
     record = take(self, &taken);
     if (vti_unlikely(!record))
         goto slow;
-    top->frame = (uintptr_t)frame;
-    top->token = scope;
-    top->site = id;
-    self->top = top + 1;
+    push(self, (uintptr_t)frame, scope, id);
     scope->is_open = 1;
     fill(record, id, VTI_RECORD_BEGIN);
     vti_record_publish(record, vti_clock_read(self->clock));
@@ -130,7 +150,7 @@ slow:
 }
 
 SLOW static void close_slowly(const struct vt_scope *scope, uint64_t ticks,
-                              const struct vti_record *taken)
+                              struct vti_record *taken)
 {
     struct vti_slow slow;
     struct vti_thread *self = vti_slow_enter_open(&slow);
@@ -149,7 +169,7 @@ SLOW static void close_slowly(const struct vt_scope *scope, uint64_t ticks,
     while (self->top - 1 > at)
         end_abandoned(self, ticks);
     vti_ring_put(self, ticks, 0, VTI_RECORD_END, 0, 0, NULL, 0);
-    self->top = at;
+    pop(self);
 out:
     vti_slow_leave(&slow);
 }
@@ -169,7 +189,7 @@ void vt_scope_close(struct vt_scope *scope)
     record = take(self, &taken);
     if (vti_unlikely(!record))
         goto slow;
-    self->top--;
+    pop(self);
     fill(record, 0, VTI_RECORD_END);
     vti_record_publish(record, ticks);
     return;
@@ -177,8 +197,7 @@ slow:
     close_slowly(scope, ticks, taken);
 }
 
-/* Spans begun by hand count as part of the scope around them. */
-SLOW static void begin_slowly(struct vt_site *site, uint32_t kind, const struct vti_record *taken)
+SLOW static void begin_slowly(struct vt_site *site, uint32_t kind, struct vti_record *taken)
 {
     struct vti_slow slow;
     struct vti_thread *self = vti_slow_enter(&slow, 2);
@@ -188,20 +207,18 @@ SLOW static void begin_slowly(struct vt_site *site, uint32_t kind, const struct 
         goto out;
     vti_ring_return(self, taken, 1);
     if (!vti_thread_push_room(self)) {
-        vti_thread_unplaced(self->arena, 2);
+        vti_thread_too_deep(self);
         self->unplaced_depth += kind == VTI_RECORD_BEGIN;
         goto out;
     }
     id = vti_site_id(self->arena, site);
     if (kind == VTI_RECORD_LAP && self->top[-1].token != NULL)
         kind = VTI_RECORD_BEGIN; /* nothing to end */
-    if (kind == VTI_RECORD_BEGIN) {
-        self->top[0] = (struct vti_open_span){self->top[-1].frame, NULL, id, 0};
-        self->top++;
-    }
-    self->top[-1].site = id;
     vti_ring_room(self, 1);
     vti_ring_put(self, vti_clock_read(self->clock), id, kind, 0, 0, NULL, 0);
+    if (kind == VTI_RECORD_BEGIN)
+        push(self, frame_around(self), NULL, id);
+    self->top[-1].site = id;
 out:
     vti_slow_leave(&slow);
 }
@@ -210,7 +227,6 @@ void vt_span_begin(struct vt_site *site)
 {
     struct vti_thread *self = vti_self;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    struct vti_open_span *top;
     struct vti_record *record;
     struct vti_record *taken = NULL;
 
@@ -219,11 +235,7 @@ void vt_span_begin(struct vt_site *site)
     record = take(self, &taken);
     if (vti_unlikely(!record))
         goto slow;
-    top = self->top;
-    top->frame = top[-1].frame;
-    top->token = NULL;
-    top->site = id;
-    self->top = top + 1;
+    push(self, frame_around(self), NULL, id);
     fill(record, id, VTI_RECORD_BEGIN);
     vti_record_publish(record, vti_clock_read(self->clock));
     return;
@@ -231,7 +243,7 @@ slow:
     begin_slowly(site, VTI_RECORD_BEGIN, taken);
 }
 
-SLOW static void end_slowly(uint64_t ticks, const struct vti_record *taken)
+SLOW static void end_slowly(uint64_t ticks, struct vti_record *taken)
 {
     struct vti_slow slow;
     struct vti_thread *self = vti_slow_enter_open(&slow);
@@ -243,7 +255,7 @@ SLOW static void end_slowly(uint64_t ticks, const struct vti_record *taken)
     } else if (self && !self->top[-1].token) {
         vti_ring_put(self, ticks ? ticks : vti_clock_read(self->clock), 0, VTI_RECORD_END, 0, 0,
                      NULL, 0);
-        self->top--;
+        pop(self);
     }
     vti_slow_leave(&slow);
 }
@@ -263,7 +275,7 @@ void vt_span_end(void)
     record = take(self, &taken);
     if (vti_unlikely(!record))
         goto slow;
-    self->top--;
+    pop(self);
     fill(record, 0, VTI_RECORD_END);
     vti_record_publish(record, ticks);
     return;
@@ -289,4 +301,141 @@ void vt_span_lap(struct vt_site *site)
     return;
 slow:
     begin_slowly(site, VTI_RECORD_LAP, taken);
+}
+
+/* ---- calls of functions, recorded one by one -------------------------------------------------- */
+
+static const char call_token; /* its address marks spans that only vti_span_leave() ends */
+
+/* As vt_call_enter_at() counts frames: a scope knows its function's frame pointer, which lies two words below. */
+static inline uintptr_t call_frame(const struct vti_open_span *span)
+{
+    bool is_scope = span->token && span->token != &call_token;
+    bool is_known = span->frame &&
+                    span->frame != UINTPTR_MAX; /* which the bottom of the stack has */
+
+    return is_scope && is_known ? span->frame + 2 * sizeof(void *) : span->frame;
+}
+
+/* Whether calls that are open with the very frame of one that is entered are functions that it was inlined into: called from the
+ * same place, and entered at another one. */
+static bool are_all_around(const struct vti_open_span *at, uintptr_t frame, uint32_t mark)
+{
+    for (; call_frame(at) == frame; at--)
+        if (at->token == &call_token &&
+            ((at->mark ^ mark) >> 16 || (uint16_t)at->mark == (uint16_t)mark))
+            return false;
+    return true;
+}
+
+static void end_below(struct vti_thread *self, uintptr_t frame, uint64_t ticks)
+{
+    if (!frame || !vti_thread_is_on_own_stack(self, frame))
+        return;
+    while (is_below(call_frame(self->top - 1), frame))
+        end_abandoned(self, ticks);
+}
+
+static void push_call(struct vti_thread *self, uint32_t id, uintptr_t frame, uint32_t mark)
+{
+    push(self, frame ? frame : frame_around(self), &call_token, id);
+    self->top[-1].mark = mark;
+}
+
+SLOW static void enter_slowly(uint32_t id, uintptr_t frame, uint32_t mark, struct vti_record *taken)
+{
+    struct vti_slow slow;
+    struct vti_thread *self = vti_slow_enter(&slow, 2);
+    uint64_t ticks;
+
+    if (!self)
+        goto out;
+    vti_ring_return(self, taken, 1);
+    ticks = vti_clock_read(self->clock);
+    end_below(self, frame, ticks);
+    while (frame && call_frame(self->top - 1) == frame &&
+           !are_all_around(self->top - 1, frame, mark))
+        end_abandoned(self, ticks);
+    if (!vti_thread_push_room(self)) {
+        vti_thread_too_deep(self);
+        goto out;
+    }
+    vti_ring_room(self, 1);
+    vti_ring_put(self, vti_clock_read(self->clock), id, VTI_RECORD_BEGIN, 0, 0, NULL, 0);
+    push_call(self, id, frame, mark);
+out:
+    vti_slow_leave(&slow);
+}
+
+void vti_span_enter(uint32_t id, uintptr_t frame, uint32_t mark)
+{
+    struct vti_thread *self = vti_self;
+    struct vti_record *record;
+    struct vti_record *taken = NULL;
+    uintptr_t around;
+
+    if (vti_unlikely(!is_ready(self, id)))
+        goto slow;
+    around = call_frame(self->top - 1);
+    if (vti_unlikely(around - 1 < frame) &&
+        (around < frame || !are_all_around(self->top - 1, frame, mark)))
+        goto slow;
+    record = take(self, &taken);
+    if (vti_unlikely(!record))
+        goto slow;
+    push_call(self, id, frame, mark);
+    fill(record, id, VTI_RECORD_BEGIN);
+    vti_record_publish(record, vti_clock_read(self->clock));
+    return;
+slow:
+    if (id)
+        enter_slowly(id, frame, mark, taken);
+}
+
+SLOW static void leave_slowly(uint32_t id, uintptr_t frame, uint64_t ticks,
+                              struct vti_record *taken)
+{
+    struct vti_slow slow;
+    struct vti_thread *self = vti_slow_enter_open(&slow);
+    struct vti_open_span *at;
+
+    if (!self)
+        goto out;
+    vti_ring_return(self, taken, 1);
+    end_below(self, frame, ticks);
+    for (at = self->top - 1; at > self->stack; at--)
+        if (at->token == &call_token && at->site == id)
+            break;
+    if (at == self->stack)
+        goto out; /* entered before anybody recorded */
+    while (self->top - 1 > at)
+        end_abandoned(self, ticks);
+    vti_ring_put(self, ticks, 0, VTI_RECORD_END, 0, 0, NULL, 0);
+    pop(self);
+out:
+    vti_slow_leave(&slow);
+}
+
+void vti_span_leave(uint32_t id, uintptr_t frame, uint64_t ticks)
+{
+    struct vti_thread *self = vti_self;
+    const struct vti_open_span *top;
+    struct vti_record *record;
+    struct vti_record *taken = NULL;
+
+    if (vti_unlikely(!self->top))
+        return;
+    top = self->top - 1;
+    if (vti_unlikely(top->token != &call_token || top->site != id ||
+                     (frame && is_below(top->frame, frame))))
+        goto slow;
+    record = take(self, &taken);
+    if (vti_unlikely(!record))
+        goto slow;
+    pop(self);
+    fill(record, 0, VTI_RECORD_END);
+    vti_record_publish(record, ticks);
+    return;
+slow:
+    leave_slowly(id, frame, ticks, taken);
 }

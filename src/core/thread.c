@@ -5,6 +5,7 @@
  */
 #include "core/thread.h"
 
+#include "core/call.h"
 #include "core/clock.h"
 #include "core/ring.h"
 #include "core/runtime.h"
@@ -24,10 +25,19 @@ extern void *__libc_stack_end; /* of the main thread, from the dynamic loader */
 
 static pthread_key_t end_of_thread;
 static bool has_key;
+static uint32_t thread_count;
 
 uint32_t vti_thread_depth(const struct vti_thread *self)
 {
     return (uint32_t)(self->top - self->stack - 1);
+}
+
+/* Places above the top are blank, see span.c. */
+static void leave_stack(struct vti_thread *self)
+{
+    while (self->top && self->top > self->stack + 1)
+        (--self->top)->frame = 0;
+    self->top = NULL;
 }
 
 static void reset_stack(struct vti_thread *self)
@@ -51,9 +61,8 @@ bool vti_thread_push_room(struct vti_thread *self)
     grown = vti_private_map(2 * room * sizeof *grown);
     if (!grown)
         return false;
+    /* The old one stays: what a signal handler has interrupted may be about to write there. */
     memcpy(grown, self->stack, used * sizeof *grown);
-    if (self->stack != self->first_stack)
-        munmap(self->stack, room * sizeof *grown);
     self->stack = grown;
     self->top = grown + used;
     self->stack_end = grown + 2 * room;
@@ -67,6 +76,15 @@ static uintptr_t own_stack_high(void)
     if (getpid() == (pid_t)syscall(SYS_gettid))
         return (uintptr_t)__libc_stack_end;
     return (uintptr_t)__builtin_thread_pointer();
+}
+
+/* A handler on an alternate stack tells nothing about the frames of the thread, wherever that stack lies. */
+bool vti_thread_is_on_own_stack(const struct vti_thread *self, uintptr_t frame)
+{
+    stack_t alternate;
+
+    return frame <= self->stack_high &&
+           (sigaltstack(NULL, &alternate) || !(alternate.ss_flags & SS_ONSTACK));
 }
 
 static struct vti_thread *new_thread(void)
@@ -90,17 +108,22 @@ static struct vti_thread *new_thread(void)
     return self;
 }
 
-void vti_thread_unplaced(struct vti_arena_control *arena, unsigned events)
+static void count_unplaced(const struct vti_arena_control *arena, struct vti_unplaced *sum,
+                           unsigned events)
 {
-    struct vti_arena_producer *producer = vti_arena_producer(arena);
     uint64_t ticks = vti_clock_read(arena->clock);
 
     if (!events)
         return;
-    if (!__atomic_load_n(&producer->unplaced_first, __ATOMIC_RELAXED))
-        __atomic_store_n(&producer->unplaced_first, ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&producer->unplaced_last, ticks, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&producer->unplaced_events, events, __ATOMIC_RELEASE);
+    if (!__atomic_load_n(&sum->first, __ATOMIC_RELAXED))
+        __atomic_store_n(&sum->first, ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&sum->last, ticks, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->events, events, __ATOMIC_RELEASE);
+}
+
+void vti_thread_too_deep(const struct vti_thread *self)
+{
+    count_unplaced(self->arena, &vti_arena_producer(self->arena)->too_deep, 2);
 }
 
 /* Gives the thread a slot in the arena. Without one it has no stack, so it comes by here each time. */
@@ -110,8 +133,11 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
 
     self->slot = at == UINT32_MAX ? NULL : vti_arena_slot(arena, at);
     self->arena = arena;
-    self->top = NULL;
-    if (!self->slot || __atomic_load_n(&self->slot->state, __ATOMIC_ACQUIRE) == VTI_SLOT_LIVE)
+    leave_stack(self);
+    vti_calls_forget(self);
+    if (self->slot && __atomic_load_n(&self->slot->state, __ATOMIC_ACQUIRE) == VTI_SLOT_LIVE)
+        self->slot = NULL; /* somebody scribbled over the list of free ones */
+    if (!self->slot)
         return false;
     self->clock = arena->clock;
     self->stack_high = own_stack_high();
@@ -119,6 +145,7 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
     self->unplaced_depth = 0;
     self->slot->tid = (int32_t)syscall(SYS_gettid);
     self->slot->start = vti_clock_read(self->clock);
+    self->slot->number = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
     self->async_next = (uint64_t)self->slot->tid << 32;
     prctl(PR_GET_NAME, self->slot->name);
     vti_ring_start(self);
@@ -130,10 +157,10 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
 static void start_period(struct vti_thread *self, uint32_t period)
 {
     self->period = period;
-    while (!self->top[-1].token) {
+    while (!self->top[-1].token && self->top[-1].frame) {
         vti_ring_put(self, vti_clock_read(self->clock), 0, VTI_RECORD_END, VTI_RECORD_IN_GAP, 0,
                      NULL, 0);
-        self->top--;
+        (--self->top)->frame = 0;
     }
 }
 
@@ -153,18 +180,18 @@ struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events)
     uint32_t word;
 
     block_signals(slow);
-    if (!vti_control_word())
+    if (!vti_control_word() && !vti_local_kinds)
         return NULL;
     arena = vti_runtime_arena();
     word = arena ? __atomic_load_n(&arena->word, __ATOMIC_RELAXED) : 0;
-    if (!word)
+    if (!arena || !(word | vti_local_kinds))
         return NULL;
     self = vti_self ? vti_self : new_thread();
     if (!self)
         return NULL;
     if (self->arena != arena || !self->slot) {
         if (!enlist(self, arena)) {
-            vti_thread_unplaced(arena, events);
+            count_unplaced(arena, &vti_arena_producer(arena)->without_slot, events);
             return NULL;
         }
         self->period = word & ~VTI_CONTROL_KINDS;
@@ -199,11 +226,15 @@ static void leave(void *arg)
     vti_self = NULL;
     if (self->slot) {
         vti_ring_leave(self);
+        vti_calls_leave_thread(self);
         self->slot->end = vti_clock_read(self->clock);
+        vti_runtime_lock();
+        vti_calls_keep(self);
         __atomic_store_n(&self->slot->state, VTI_SLOT_DEAD, __ATOMIC_RELEASE);
+        vti_runtime_unlock();
         self->slot = NULL;
     }
-    self->top = NULL;
+    leave_stack(self);
     self->arena = NULL;
     self->limit = NULL;
     self->base = NULL;

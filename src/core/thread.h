@@ -13,12 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct vti_node;
+struct vti_tree;
+
 /* A span that is open. The frame tells after a longjmp that the function was left without notice. */
 struct vti_open_span {
-    uintptr_t frame;
+    uintptr_t frame;   /* 0: a place that is not filled */
     const void *token; /* the scope's address; NULL: begun by hand */
     uint32_t site;
-    uint32_t reserved;
+    uint32_t mark; /* of a call: vt_call_enter_at() */
 };
 
 #define VTI_FIRST_STACK 160
@@ -30,13 +33,20 @@ struct vti_thread {
     struct vti_open_span *top; /* one past the innermost open span */
     struct vti_open_span *stack_end;
     uint32_t clock;
-    uint32_t period; /* of the control word when this thread last looked */
+    uint32_t period;       /* of the control word when this thread last looked */
+    struct vti_node *node; /* the innermost open call; NULL: calls are not counted */
+    struct vti_tree *tree; /* of calls; owned, kept when the thread ends for the next one */
+    uint32_t calls_word;   /* the control word when `node` was last looked at */
 
     /* from here on only in the slow path */
     struct vti_arena_control *arena;
-    struct vti_slot *slot;       /* NULL: not registered */
-    struct vti_block *block;     /* the last one that was linked; NULL: still in the slot */
-    bool is_losing;              /* no block was free: the cursor is in the slot's scratch area */
+    struct vti_slot *slot;   /* NULL: not registered */
+    struct vti_block *block; /* the last one that was linked; NULL: still in the slot */
+    bool is_losing;          /* no block was free: the cursor is in the slot's scratch area */
+    bool is_going_round;     /* the slot's own records are linked to themselves: they come next */
+    const struct vti_record
+        *unfinished;             /* what a loss waits for before it can end; NULL: nothing */
+    uint64_t unfinished_ns;      /* since when */
     struct vti_open_span *stack; /* [0] is a sentinel that matches nothing */
     uintptr_t stack_high;        /* above every frame of this thread's own stack */
     uint64_t async_next;
@@ -59,8 +69,8 @@ struct vti_slow {
  * follow in every case. */
 struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events);
 
-/* Counts events that have no place to go to. */
-void vti_thread_unplaced(struct vti_arena_control *arena, unsigned events);
+/* Counts a span as lost that nests deeper than there is memory for. */
+void vti_thread_too_deep(const struct vti_thread *self);
 
 /* The same without registering: NULL if this thread has nothing open. */
 struct vti_thread *vti_slow_enter_open(struct vti_slow *slow);
@@ -70,6 +80,9 @@ uint32_t vti_thread_depth(const struct vti_thread *self);
 
 /* Room for one more open span; false if there is no memory for it. */
 bool vti_thread_push_room(struct vti_thread *self);
+
+/* Whether a frame lies on the thread's own stack, and not on a handler's or a coroutine's. */
+bool vti_thread_is_on_own_stack(const struct vti_thread *self, uintptr_t frame);
 
 /* Called once when the library is loaded: the hook for the end of threads. */
 void vti_thread_init(void);

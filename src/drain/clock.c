@@ -1,33 +1,15 @@
 /* clock.c - which clock the programs of this host read, and what it says in real time. */
 #include "drain/clock.h"
 
-#include <fcntl.h>
-#include <string.h>
+#include "share/ticks.h"
+
 #include <time.h>
-#include <unistd.h>
 
 #define ANCHOR_TRIES 8
 
 enum vti_clock_type vti_clock_choose(void)
 {
-#if defined(__aarch64__)
-    return VTI_CLOCK_ARM; /* constant rate by the architecture */
-#elif defined(__x86_64__)
-    static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    char name[32] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        ssize_t got = read(fd, name, sizeof name - 1);
-
-        close(fd);
-        if (got > 0 && !strncmp(name, "tsc\n", 4))
-            return VTI_CLOCK_TSC;
-    }
-    return VTI_CLOCK_MONOTONIC_NS;
-#else
-    return VTI_CLOCK_MONOTONIC_NS;
-#endif
+    return (enum vti_clock_type)vti_ticks_choose();
 }
 
 static uint64_t read_ns(clockid_t clock)

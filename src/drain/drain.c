@@ -7,6 +7,7 @@
 #include "drain/clock.h"
 #include "drain/recorder.h"
 #include "drain/socket.h"
+#include "drain/symbols.h"
 #include "drain/target.h"
 #include "share/arena.h"
 
@@ -63,7 +64,11 @@ static void switch_to(struct vti_drain *drain, bool on)
         return;
     if (on)
         drain->period += VTI_CONTROL_PERIOD;
-    drain->control_word = on ? (drain->period | VTI_CONTROL_SPANS) : 0;
+    drain->control_word = 0;
+    if (on)
+        drain->control_word = drain->period |
+                              (drain->options.kinds ? drain->options.kinds
+                                                    : VTI_CONTROL_SPANS | VTI_CONTROL_CALLS);
     for (struct vti_target *p = drain->processes; p; p = p->next)
         vti_target_set_word(p, drain->control_word);
 }
@@ -143,6 +148,12 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     vti_target_finish(process, vti_clock_now_ns(), how, status);
     drain->stats.unheard += !process->is_announced;
     drain->spans += process->spans;
+    drain->stats.calls += process->calls;
+    drain->stats.samples += process->sampling.samples;
+    drain->stats.samples_cut += process->sampling.cut;
+    drain->stats.sampling_stopped += process->sampling.is_stopped != 0;
+    drain->cost_ticks += (double)process->calls * vti_target_call_cost(process);
+    drain->cost_ticks += (double)process->sampling.spent;
     drain->cost_ticks += (double)process->spans * (double)process->fact.pair_millis / 1000;
     drain->thread_ticks += (double)process->thread_ticks;
 }
@@ -187,18 +198,19 @@ static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t aren
     else
         answer.error = vti_target_create(&process, drain->recorder, pid, &drain->options,
                                          drain->control_word);
-    if (process) {
+    drain->stats.refused += !process;
+    if (process)
+        answer.arena_bytes = process->arena_bytes;
+    if (!vti_socket_answer(client, &answer, process ? process->arena_fd : -1)) {
+        drain->stats.gave_up += process != NULL;
+        vti_target_free(process);
+    } else if (process) {
+        close(process->arena_fd);
+        process->arena_fd = -1;
         relate(drain, process);
         process->next = drain->processes;
         drain->processes = process;
         drain->was_used = true;
-        answer.arena_bytes = process->arena_bytes;
-    }
-    drain->stats.refused += !process;
-    vti_socket_answer(client, &answer, process ? process->arena_fd : -1);
-    if (process) {
-        close(process->arena_fd);
-        process->arena_fd = -1;
     }
 }
 
@@ -234,6 +246,7 @@ static void close_recording(struct vti_drain *drain)
         finish(drain, p, VTI_ENDED_UNKNOWN, 0);
     }
     drain->is_closed = true;
+    vti_symbols_resolve(drain->recorder);
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
     drain->stats.spans = drain->spans;
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
@@ -417,6 +430,8 @@ void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status)
 
 int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats)
 {
+    accept_clients(drain, vti_clock_now_ns()); /* those who have asked in vain are to be counted */
+    serve_clients(drain, vti_clock_now_ns());
     close_recording(drain);
     *stats = drain->stats;
     return drain->error;

@@ -22,17 +22,22 @@ struct vti_drain_options {
     uint64_t ring_bytes;   /* … and at most so many bytes of them; 0: 256 MiB */
     uint32_t block_ms;     /* full buffers: wait up to so long before dropping; 0: drop */
     bool starts_off;       /* recording waits for VTI_REQUEST_ON */
+    uint32_t kinds;        /* what is recorded: bits of the control word; 0: spans */
     char *const *command;  /* what is recorded, NULL-terminated, or NULL */
 };
 
 struct vti_drain_stats {
     struct vti_writer_stats file;
     uint64_t spans;
+    uint64_t calls;                /* of functions */
+    uint64_t samples, samples_cut; /* of native stacks; those that were not followed to their end */
+    uint32_t sampling_stopped;     /* processes that needed the signal themselves */
     uint32_t processes;
     uint32_t tracks;
     uint32_t still_running; /* processes that were alive when the recording was closed */
     uint32_t refused;       /* processes that asked to be recorded and could not be */
     uint32_t unheard;       /* processes that got their memory and never used it */
+    uint32_t gave_up;       /* processes that waited in vain for our answer, or ended meanwhile */
     bool was_stopped;       /* closed by VTI_REQUEST_STOP, while the program went on */
     double cost_share;      /* our cost in the recorded threads, as a share of their time */
     uint64_t overwritten;   /* events that gave way in a flight recorder */

@@ -24,6 +24,7 @@
 #define FLUSH_INTERVAL_NS 50000000u
 #define FLUSH_BYTES (1u << 20)
 #define RING_BYTES (256u << 20)
+#define LOSS_MOST ((uint64_t)1 << 40) /* events that one loss can be believed to be */
 
 /* A block that waits in the flight recorder. */
 struct kept_block {
@@ -42,6 +43,7 @@ struct vti_recorder {
     struct vti_anchor first_anchor;
     struct vti_anchor last_anchor;
     uint64_t flushed_ns;
+    bool has_command;
     uint32_t process_count;
     uint32_t track_count;
     uint64_t ring_ns; /* 0: no flight recorder */
@@ -75,6 +77,14 @@ static void write_meta(struct vti_recorder *recorder, const char *key, struct vt
     write_fact(recorder, VTI_META, 0, 0);
 }
 
+void vti_recorder_command(struct vti_recorder *recorder, struct vti_bytes command)
+{
+    if (recorder->has_command || !command.len)
+        return;
+    recorder->has_command = true;
+    write_meta(recorder, "command", command);
+}
+
 static void write_command(struct vti_recorder *recorder, char *const *command)
 {
     struct vti_buf joined = {0};
@@ -82,7 +92,7 @@ static void write_command(struct vti_recorder *recorder, char *const *command)
     for (; command && *command; command++)
         vti_buf_add(&joined, *command, strlen(*command) + 1);
     if (joined.len)
-        write_meta(recorder, "command", (struct vti_bytes){(char *)joined.data, joined.len - 1});
+        vti_recorder_command(recorder, (struct vti_bytes){(char *)joined.data, joined.len - 1});
     vti_buf_fini(&joined);
 }
 
@@ -219,7 +229,7 @@ void vti_recorder_free(struct vti_recorder *recorder)
     free(recorder);
 }
 
-uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *site)
+uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *site, uint32_t twin)
 {
     int64_t at;
     int is_new;
@@ -227,6 +237,7 @@ uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *
     /* What is written is also the key, so equal sites of different processes are one. */
     site->site = 0;
     vti_site_write(&recorder->scratch, site);
+    vti_buf_add_varint(&recorder->scratch, twin);
     at = vti_map_add(recorder->sites, recorder->scratch.data, recorder->scratch.len, &is_new);
     vti_buf_clear(&recorder->scratch);
     if (at < 0) {
@@ -239,6 +250,31 @@ uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *
         write_fact(recorder, VTI_SITES, 0, 0);
     }
     return site->site;
+}
+
+uint32_t vti_recorder_site_count(const struct vti_recorder *recorder)
+{
+    return vti_map_count(recorder->sites);
+}
+
+bool vti_recorder_get_site(const struct vti_recorder *recorder, uint32_t id,
+                           struct vti_site_fact *site)
+{
+    struct vti_reader in;
+    size_t len;
+    const char *key = vti_map_key(recorder->sites, id - 1, &len);
+
+    vti_reader_init(&in, key, len);
+    if (!vti_site_read(&in, site))
+        return false;
+    site->site = id;
+    return true;
+}
+
+void vti_recorder_put_site(struct vti_recorder *recorder, const struct vti_site_fact *site)
+{
+    vti_site_write(&recorder->scratch, site);
+    write_fact(recorder, VTI_SITES, 0, 0);
 }
 
 uint32_t vti_recorder_new_process(struct vti_recorder *recorder)
@@ -263,10 +299,39 @@ void vti_recorder_track(struct vti_recorder *recorder, const struct vti_track_fa
     write_fact(recorder, VTI_TRACK, fact->start, fact->end);
 }
 
-void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact *loss)
+void vti_recorder_owned(struct vti_recorder *recorder, enum vti_kind kind, uint32_t track,
+                        const struct vti_buf *payload, uint32_t count, uint64_t ticks)
 {
     if (recorder->writer)
-        keep_error(recorder, vti_writer_loss(recorder->writer, loss));
+        keep_error(recorder,
+                   vti_writer_owned(recorder->writer, kind, track, payload, count, ticks));
+}
+
+void vti_recorder_cost(struct vti_recorder *recorder, const struct vti_cost_fact *fact)
+{
+    vti_cost_write(&recorder->scratch, fact);
+    write_fact(recorder, VTI_COSTS, 0, 0);
+}
+
+void vti_recorder_sampling(struct vti_recorder *recorder, const struct vti_sampling_fact *fact)
+{
+    vti_sampling_write(&recorder->scratch, fact);
+    write_fact(recorder, VTI_SAMPLING, 0, 0);
+}
+
+/* The number is the program's own; one that cannot be is none, so that sums stay sums. */
+void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact *loss)
+{
+    struct vti_loss_fact checked = *loss;
+
+    if (checked.events > LOSS_MOST) {
+        checked.events = 1;
+        checked.flags |= 1;
+    }
+    if (checked.last < checked.first)
+        checked.last = checked.first;
+    if (recorder->writer)
+        keep_error(recorder, vti_writer_loss(recorder->writer, &checked));
 }
 
 /* The oldest block gives way; what it held is stated as one loss at the end. */

@@ -5,20 +5,39 @@
 #define VENTURI_DRAIN_RECORDER_H
 
 #include "drain/drain.h"
+#include "format/calls.h"
 
 struct vti_recorder;
 
 int vti_recorder_create(struct vti_recorder **recorder, const struct vti_drain_options *options);
 void vti_recorder_free(struct vti_recorder *recorder);
 
-/* The file-wide id of a site, written to the file when it is new. 0 when memory is short. */
-uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *site);
+/* The file-wide id of a site, written to the file when it is new. 0 when memory is short. Sites that differ
+ * only in `twin` are different ones all the same. */
+uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *site,
+                           uint32_t twin);
+
+/* The sites so far, ids from 1 to vti_recorder_site_count(); and one of them again, with a better
+ * description: that is the one that counts. */
+uint32_t vti_recorder_site_count(const struct vti_recorder *recorder);
+bool vti_recorder_get_site(const struct vti_recorder *recorder, uint32_t id,
+                           struct vti_site_fact *site);
+void vti_recorder_put_site(struct vti_recorder *recorder, const struct vti_site_fact *site);
 
 uint32_t vti_recorder_new_process(struct vti_recorder *recorder);
 uint32_t vti_recorder_new_track(struct vti_recorder *recorder);
 void vti_recorder_process(struct vti_recorder *recorder, const struct vti_process_fact *fact);
 void vti_recorder_track(struct vti_recorder *recorder, const struct vti_track_fact *fact);
 void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact *loss);
+
+/* What is recorded, arguments separated by zero bytes, unless that was known from the start. */
+void vti_recorder_command(struct vti_recorder *recorder, struct vti_bytes command);
+
+/* A block of a kind that belongs to a track. */
+void vti_recorder_owned(struct vti_recorder *recorder, enum vti_kind kind, uint32_t track,
+                        const struct vti_buf *payload, uint32_t count, uint64_t ticks);
+void vti_recorder_cost(struct vti_recorder *recorder, const struct vti_cost_fact *fact);
+void vti_recorder_sampling(struct vti_recorder *recorder, const struct vti_sampling_fact *fact);
 
 /* Cuts the encoder's waiting events into a block. */
 void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *encoder);

@@ -71,7 +71,7 @@ bool vti_socket_request(int client, struct vti_request *request)
            request->magic == VTI_PROTOCOL_MAGIC;
 }
 
-void vti_socket_answer(int client, struct vti_answer *answer, int passed)
+bool vti_socket_answer(int client, struct vti_answer *answer, int passed)
 {
     union {
         struct cmsghdr align;
@@ -92,5 +92,5 @@ void vti_socket_answer(int client, struct vti_answer *answer, int passed)
         header->cmsg_len = CMSG_LEN(sizeof passed);
         memcpy(CMSG_DATA(header), &passed, sizeof passed);
     }
-    (void)!sendmsg(client, &message, MSG_NOSIGNAL);
+    return sendmsg(client, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *answer;
 }

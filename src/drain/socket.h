@@ -20,7 +20,7 @@ int vti_socket_accept(int listener, pid_t *pid, uid_t *uid);
 /* The request of a client that has something to say; false if it is none. */
 bool vti_socket_request(int client, struct vti_request *request);
 
-/* Sends the answer, with a descriptor unless it is -1. The client is not closed. */
-void vti_socket_answer(int client, struct vti_answer *answer, int passed);
+/* Sends the answer, with a descriptor unless it is -1. The client is not closed. False: it is gone. */
+bool vti_socket_answer(int client, struct vti_answer *answer, int passed);
 
 #endif

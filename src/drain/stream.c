@@ -3,14 +3,17 @@
  *
  * The thread goes on writing while we read. A record counts once its first word is not zero; a block
  * is done with once the next one is linked behind it. All indices are checked: the program may have
- * scribbled over its arena.
+ * scribbled over its arena, and may do so at any moment, so whatever is read there is read once.
  */
 #include "drain/stream.h"
 
 #include "drain/target.h"
 
+#include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define STUCK_LIMIT_NS 1000000000u
 #define PENDING_LIMIT_NS 100000000u
@@ -47,8 +50,10 @@ static void add_loss(struct vti_stream *stream, struct vti_target *process, cons
     loss.events = note.events;
     loss.first = note.first;
     loss.last = note.last;
-    for (end.ticks = note.first; vti_encoder_depth(stream->encoder) > note.min_depth; loss.events--)
+    for (end.ticks = note.first; vti_encoder_depth(stream->encoder) > note.min_depth;) {
         vti_encoder_add(stream->encoder, &end);
+        loss.events -= loss.events > 0;
+    }
     vti_recorder_loss(process->recorder, &loss);
     stream->loss_seen = note.sequence;
 }
@@ -95,7 +100,8 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
     event.ticks = ticks;
     event.kind = kinds[kind];
     event.flags = (uint8_t)VTI_TAG_FLAGS(record->tag);
-    event.site = record->id ? vti_target_site(process, record->id) : 0;
+    if (kind != VTI_RECORD_END && kind != VTI_RECORD_ERROR && kind != VTI_RECORD_ASYNC_END)
+        event.site = vti_target_site(process, record->id);
     if (kind >= VTI_RECORD_ASYNC_BEGIN && len >= 8) {
         memcpy(&event.async_id, data, 8);
         data += 8;
@@ -113,11 +119,12 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
 /* Out of line: its buffer would burden the plain begins and ends. */
 __attribute__((noinline)) static void add_unusual(struct vti_stream *stream,
                                                   struct vti_target *process,
-                                                  const struct vti_record *record, uint64_t ticks)
+                                                  const struct vti_record *record, uint64_t ticks,
+                                                  const struct vti_record *payload)
 {
     uint8_t data[VTI_PAYLOADS_MAX * VTI_PAYLOAD_DATA];
     uint32_t payloads = VTI_TAG_PAYLOADS(record->tag);
-    int len = payloads <= VTI_PAYLOADS_MAX ? vti_payload_get(record + 1, payloads, data) : -1;
+    int len = payloads <= VTI_PAYLOADS_MAX ? vti_payload_get(payload, payloads, data) : -1;
 
     if (len >= 0)
         add_other(stream, process, record, ticks, data, (size_t)len);
@@ -128,8 +135,10 @@ static uint32_t file_site(struct vti_target *process, uint32_t id)
     return id && id <= process->site_count ? process->sites[id] : vti_target_site(process, id);
 }
 
+/* `record` is our copy; its payload lies in the arena. */
 static void add_record(struct vti_stream *stream, struct vti_target *process,
-                       const struct vti_record *record, uint64_t ticks)
+                       const struct vti_record *record, uint64_t ticks,
+                       const struct vti_record *payload)
 {
     switch (record->tag) {
     case VTI_TAG(VTI_RECORD_LAP, 0, 0, 0):
@@ -143,20 +152,20 @@ static void add_record(struct vti_stream *stream, struct vti_target *process,
         vti_encoder_end(stream->encoder, ticks);
         return;
     default:
-        add_unusual(stream, process, record, ticks);
+        add_unusual(stream, process, record, ticks, payload);
     }
 }
 
 /* A signal handler that ran inside a begin has recorded earlier times than the begin it interrupted:
  * the begin is moved before it. (An end that was interrupted is moved behind by the encoder.) */
-static uint64_t begin_ticks(const struct vti_record *record, uint64_t ticks, bool has_next)
+static uint64_t begin_ticks(const struct vti_record *record, const struct vti_record *next)
 {
-    uint64_t next = has_next ? __atomic_load_n(&record[1].ticks, __ATOMIC_ACQUIRE) : 0;
+    uint64_t ticks = next ? __atomic_load_n(&next->ticks, __ATOMIC_ACQUIRE) : 0;
 
-    if (next && !(next & VTI_PAYLOAD_BIT) && next < ticks &&
+    if (ticks && !(ticks & VTI_PAYLOAD_BIT) && ticks < record->ticks &&
         VTI_TAG_KIND(record->tag) == VTI_RECORD_BEGIN)
-        return next;
-    return ticks;
+        return ticks;
+    return record->ticks;
 }
 
 /* An empty record lies in the way. True: step over it; false: come back later. */
@@ -197,20 +206,21 @@ static bool read_records(struct vti_stream *stream, struct vti_target *process,
                          uint64_t now_ns, bool is_final)
 {
     while (stream->position < end) {
-        const struct vti_record *record = &records[stream->position];
-        uint64_t ticks = __atomic_load_n(&record->ticks, __ATOMIC_ACQUIRE);
+        const struct vti_record *at = &records[stream->position];
+        const struct vti_record *next = stream->position + 1 < end ? at + 1 : NULL;
+        struct vti_record record;
         uint32_t step = 1;
 
-        if (!ticks) {
+        vti_record_get(at, &record);
+        if (!record.ticks) {
             if (!may_skip(stream, process, is_linked, now_ns, is_final))
                 return false;
-        } else if (!(ticks & VTI_PAYLOAD_BIT)) {
-            step += VTI_TAG_PAYLOADS(record->tag);
+        } else if (!(record.ticks & VTI_PAYLOAD_BIT)) {
+            step += VTI_TAG_PAYLOADS(record.tag);
             if (stream->position + step > end)
                 step = 1;
             else
-                add_record(stream, process, record,
-                           begin_ticks(record, ticks, stream->position + 1 < end));
+                add_record(stream, process, &record, begin_ticks(&record, next), at + 1);
             stream->stuck_ns = 0;
         }
         stream->position += step;
@@ -242,8 +252,18 @@ static bool find_stretch(const struct vti_stream *stream, const struct vti_targe
     if (stream->block > process->block_count)
         return false; /* not an index that we know of */
     block = vti_arena_block(process->arena, stream->block - 1);
+    if (!block)
+        return false; /* the program has changed the number of its blocks */
     *stretch = (struct stretch){block->records, &block->next, &block->used, VTI_BLOCK_RECORDS};
     return true;
+}
+
+/* The own records are free to be written; a thread that waits for them in vti_ring_room() goes on. */
+static void free_own(struct vti_slot *slot)
+{
+    __atomic_store_n(&slot->is_own_free, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&slot->is_waiting, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &slot->is_own_free, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static void give_back(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
@@ -251,15 +271,27 @@ static void give_back(struct vti_stream *stream, struct vti_target *process, uin
 {
     if (!stream->is_retired) {
         memset(stretch->records, 0, used * sizeof *stretch->records);
-        *stretch->next = 0;
-        *stretch->used = 0;
+        __atomic_store_n(stretch->next, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(stretch->used, 0, __ATOMIC_RELAXED);
         if (stream->block)
             vti_blocks_push(process->arena, stream->block - 1);
         else
-            __atomic_store_n(&vti_arena_slot(process->arena, slot_at)->is_own_free, 1,
-                             __ATOMIC_RELEASE);
+            free_own(vti_arena_slot(process->arena, slot_at));
     }
     stream->is_retired = false;
+}
+
+/* How far a stretch may be read. Of own records that were read and not yet begun again nothing: the
+ * note of what was lost meanwhile counts only when the loss is over, else a kill could split it. */
+static uint32_t readable(const struct stretch *stretch, const struct vti_slot *slot, bool is_own,
+                         uint32_t next, bool is_dead)
+{
+    bool is_losing = __atomic_load_n(&slot->is_losing, __ATOMIC_ACQUIRE);
+    uint32_t used = __atomic_load_n(stretch->used, __ATOMIC_ACQUIRE);
+
+    if (is_own && !next && is_losing && !used)
+        return 0;
+    return (next || is_dead) && used < stretch->count ? used : stretch->count;
 }
 
 uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
@@ -267,19 +299,16 @@ uint64_t vti_stream_read(struct vti_stream *stream, struct vti_target *process, 
 {
     struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
     bool is_dead = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == VTI_SLOT_DEAD;
+    uint32_t most = is_final ? process->block_count + 2 : ROUND_STRETCHES;
     struct stretch stretch;
     uint64_t count = 0;
 
-    for (uint32_t i = 0;
-         (is_final || i < ROUND_STRETCHES) && find_stretch(stream, process, slot_at, &stretch);
-         i++) {
+    for (uint32_t i = 0; i < most && find_stretch(stream, process, slot_at, &stretch); i++) {
         uint32_t next = __atomic_load_n(stretch.next, __ATOMIC_ACQUIRE);
         uint32_t before = stream->position;
-        uint32_t end = stretch.count;
+        uint32_t end = readable(&stretch, slot, !stream->block, next, is_dead);
         bool is_done;
 
-        if ((next || is_dead) && *stretch.used < end)
-            end = *stretch.used;
         is_done = read_records(stream, process, stretch.records, end, next != 0, now_ns, is_final);
         count += stream->position - before;
         if (!is_done || !next)
@@ -319,7 +348,8 @@ void vti_stream_note_alive(struct vti_stream *stream, struct vti_target *process
 static void state_open_loss(struct vti_stream *stream, struct vti_target *process,
                             const struct vti_slot *slot)
 {
-    struct vti_tally tally = slot->tallies[slot->tally_at & 1];
+    uint32_t at = __atomic_load_n(&slot->tally_at, __ATOMIC_ACQUIRE) & 1;
+    struct vti_tally tally = slot->tallies[at];
     uint64_t counted = tally.last;
     struct vti_loss_fact loss = {.reason = VTI_LOSS_BUFFERS,
                                  .process_plus_one = process->fact.process + 1,
@@ -327,13 +357,32 @@ static void state_open_loss(struct vti_stream *stream, struct vti_target *proces
 
     if (!slot->is_losing || slot->loss_sequence == stream->loss_seen)
         return;
-    for (uint32_t i = 0; i < VTI_SCRATCH_RECORDS; i++)
-        if (slot->scratch[i].ticks > counted)
-            vti_tally_add(&tally, &slot->scratch[i]);
+    for (uint32_t i = 0; i < VTI_SCRATCH_RECORDS; i++) {
+        struct vti_record record;
+
+        vti_record_get(&slot->scratch[i], &record);
+        if (record.ticks > counted)
+            vti_tally_add(&tally, &record);
+    }
     loss.events = tally.events;
     loss.first = tally.first;
     loss.last = tally.last;
     if (loss.events)
+        vti_recorder_loss(process->recorder, &loss);
+}
+
+/* What the encoder could not keep since the last block that it made; that block stated the rest. */
+static void state_dropped(struct vti_stream *stream, struct vti_target *process,
+                          enum vti_loss_reason reason, uint64_t events)
+{
+    struct vti_loss_fact loss = {.reason = reason,
+                                 .process_plus_one = process->fact.process + 1,
+                                 .track_plus_one = stream->track + 1,
+                                 .events = events,
+                                 .first = stream->fact.start,
+                                 .last = stream->fact.end};
+
+    if (events)
         vti_recorder_loss(process->recorder, &loss);
 }
 
@@ -350,14 +399,20 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
                        uint64_t now_ns)
 {
     struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
+    uint64_t end = __atomic_load_n(&slot->end, __ATOMIC_RELAXED);
     struct stretch stretch;
 
     vti_stream_read(stream, process, slot_at, now_ns, true);
     state_open_loss(stream, process, slot);
     vti_stream_cut(stream, process, now_ns, true);
-    stream->fact.end = slot->end ? slot->end : vti_recorder_ticks(process->recorder);
+    stream->fact.end = end ? end : vti_recorder_ticks(process->recorder);
     stream->fact.name = vti_bytes_of(stream->name);
     vti_recorder_track(process->recorder, &stream->fact);
+    vti_tree_write(&stream->tree, process, slot_at, stream->track, now_ns, true);
+    process->calls += stream->tree.calls;
+    vti_tree_finish(&stream->tree, process, slot_at);
+    state_dropped(stream, process, VTI_LOSS_BUFFERS, vti_encoder_take_dropped(stream->encoder));
+    state_dropped(stream, process, VTI_LOSS_DEPTH, vti_encoder_take_too_deep(stream->encoder));
     process->spans += stream->spans;
     if (stream->fact.end > stream->fact.start)
         process->thread_ticks += stream->fact.end - stream->fact.start;

@@ -5,6 +5,7 @@
 #define VENTURI_DRAIN_STREAM_H
 
 #include "drain/recorder.h"
+#include "drain/tree.h"
 #include "share/arena.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct vti_stream {
     uint64_t pending_ns; /* when the oldest event that waits for a block was read */
     uint64_t spans;
     struct vti_encoder *encoder; /* owned */
+    struct vti_tree_copy tree;
     struct vti_track_fact fact;
     char name[17];
 };

@@ -122,6 +122,7 @@ void vti_target_free(struct vti_target *process)
     for (uint32_t i = 0; i < process->stream_count; i++)
         vti_encoder_free(process->streams[i].encoder);
     free(process->streams);
+    free(process->twins);
     free(process->sites);
     if (process->arena)
         munmap(process->arena, process->arena_bytes);
@@ -157,10 +158,11 @@ static void announce(struct vti_target *process)
         return;
     process->is_announced = true;
     process->fact.process = vti_recorder_new_process(process->recorder);
-    process->fact.start = producer->start;
-    process->fact.pair_millis = producer->pair_millis;
-    process->fact.inner_millis = producer->inner_millis;
+    process->fact.start = __atomic_load_n(&producer->start, __ATOMIC_RELAXED);
+    process->fact.pair_millis = __atomic_load_n(&producer->pair_millis, __ATOMIC_RELAXED);
+    process->fact.inner_millis = __atomic_load_n(&producer->inner_millis, __ATOMIC_RELAXED);
     write_process(process);
+    vti_recorder_command(process->recorder, process->fact.command);
 }
 
 static bool remember_site(struct vti_target *process, uint32_t file_id)
@@ -178,26 +180,66 @@ static bool remember_site(struct vti_target *process, uint32_t file_id)
     return true;
 }
 
-/* Reads one entry of the site log at `at`. Returns its size, 0 if it does not fit or makes no sense. */
+/* A copy of an entry's fixed part, each word read once: the program may be changing it. */
+static void copy_entry(struct vti_site_entry *to, const uint8_t *at)
+{
+    const uint64_t *words = (const uint64_t *)(uintptr_t)at;
+    uint64_t copy[sizeof *to / sizeof *words];
+
+    _Static_assert(sizeof copy == sizeof *to, "entries are whole words");
+    for (unsigned i = 0; i < sizeof copy / sizeof *copy; i++)
+        copy[i] = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+    memcpy(to, copy, sizeof copy);
+}
+
+/* Functions of one process with equal texts (lambdas on one line, code made at run time) are several.
+ * They come in the same order in a forked child, so that they get the same ids there. */
+static uint32_t file_site(struct vti_target *process, struct vti_site_fact *fact)
+{
+    uint32_t id = vti_recorder_site(process->recorder, fact, 0);
+
+    if (fact->type != VTI_SITE_FUNCTION || !id || id > SITES_MAX)
+        return id;
+    if (id >= process->twin_room) {
+        uint32_t room = 2 * id + 64;
+        uint32_t *grown = realloc(process->twins, room * sizeof *grown);
+
+        if (!grown)
+            return id;
+        memset(grown + process->twin_room, 0, (room - process->twin_room) * sizeof *grown);
+        process->twins = grown;
+        process->twin_room = room;
+    }
+    if (process->twins[id]++ == 0)
+        return id;
+    return vti_recorder_site(process->recorder, fact, process->twins[id] - 1);
+}
+
+/* Reads one entry of the site log at `at`, a multiple of 8. Returns its size, 0 if it does not fit or
+ * makes no sense. */
 static uint32_t read_site(struct vti_target *process, const uint8_t *at, uint64_t left)
 {
     struct vti_site_entry entry;
     struct vti_site_fact fact = {0};
-    const char *text = (const char *)at + sizeof entry;
+    char texts[4 * VTI_SITE_TEXT_MAX];
+    const char *text = texts;
+    size_t len;
 
     if (left < sizeof entry)
         return 0;
-    memcpy(&entry, at, sizeof entry);
-    if (entry.bytes > left || entry.bytes < sizeof entry + entry.name_len + entry.function_len +
-                                                entry.file_len + entry.unit_len)
+    copy_entry(&entry, at);
+    len = (size_t)entry.name_len + entry.function_len + entry.file_len + entry.unit_len;
+    if (entry.bytes > left || entry.bytes % 8 || len > sizeof texts ||
+        entry.bytes < sizeof entry + len)
         return 0;
+    memcpy(texts, at + sizeof entry, len);
     fact.type = entry.type;
     fact.line = entry.line;
     fact.name = (struct vti_bytes){text, entry.name_len};
     fact.function = (struct vti_bytes){text += entry.name_len, entry.function_len};
     fact.file = (struct vti_bytes){text += entry.function_len, entry.file_len};
     fact.unit = (struct vti_bytes){text + entry.file_len, entry.unit_len};
-    return remember_site(process, vti_recorder_site(process->recorder, &fact)) ? entry.bytes : 0;
+    return remember_site(process, file_site(process, &fact)) ? entry.bytes : 0;
 }
 
 static void read_sites(struct vti_target *process)
@@ -220,9 +262,13 @@ static void read_sites(struct vti_target *process)
 
 uint32_t vti_target_site(struct vti_target *process, uint32_t id)
 {
+    struct vti_site_fact unknown = {.name = vti_bytes_of("(unknown)")};
+
     if (id > process->site_count)
         read_sites(process);
-    return id && id <= process->site_count ? process->sites[id] : 0;
+    if (id && id <= process->site_count && process->sites[id])
+        return process->sites[id];
+    return vti_recorder_site(process->recorder, &unknown, 0);
 }
 
 static bool start_stream(struct vti_target *process, struct vti_stream *stream,
@@ -259,6 +305,7 @@ static uint64_t read_slot(struct vti_target *process, uint32_t at, uint64_t now_
     }
     count = vti_stream_read(stream, process, at, now_ns, false);
     vti_stream_cut(stream, process, now_ns, cut);
+    vti_tree_write(&stream->tree, process, at, stream->track, now_ns, cut);
     return count;
 }
 
@@ -282,20 +329,17 @@ static uint32_t follow_slots(struct vti_target *process)
     return used;
 }
 
-static void state_unplaced(struct vti_target *process)
+static void state_unplaced(struct vti_target *process, const struct vti_unplaced *sum,
+                           enum vti_loss_reason reason)
 {
-    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
-    uint64_t events = __atomic_load_n(&producer->unplaced_events, __ATOMIC_ACQUIRE);
-    struct vti_loss_fact loss = {.reason = VTI_LOSS_THREADS,
+    struct vti_loss_fact loss = {.reason = reason,
                                  .process_plus_one = process->fact.process + 1,
-                                 .events = events - process->unplaced_seen,
-                                 .first = producer->unplaced_first,
-                                 .last = producer->unplaced_last};
+                                 .events = __atomic_load_n(&sum->events, __ATOMIC_ACQUIRE),
+                                 .first = __atomic_load_n(&sum->first, __ATOMIC_RELAXED),
+                                 .last = __atomic_load_n(&sum->last, __ATOMIC_RELAXED)};
 
-    if (events <= process->unplaced_seen)
-        return;
-    process->unplaced_seen = events;
-    vti_recorder_loss(process->recorder, &loss);
+    if (loss.events)
+        vti_recorder_loss(process->recorder, &loss);
 }
 
 static void note_alive(struct vti_target *process, uint64_t now_ns)
@@ -304,6 +348,51 @@ static void note_alive(struct vti_target *process, uint64_t now_ns)
     for (uint32_t i = 0; i < process->stream_count; i++)
         if (process->streams[i].is_used)
             vti_stream_note_alive(&process->streams[i], process);
+}
+
+/* What calls cost is known only after their hooks have measured it. */
+static void state_costs(struct vti_target *process)
+{
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+
+    for (uint32_t i = 0; i < VTI_LANGUAGES; i++) {
+        struct vti_cost_fact fact = {process->fact.process, i, producer->costs[i].pair_millis,
+                                     producer->costs[i].inner_millis};
+
+        if (fact.pair_millis)
+            vti_recorder_cost(process->recorder, &fact);
+    }
+}
+
+static void state_sampling(struct vti_target *process)
+{
+    const struct vti_sampling *all = &vti_arena_producer(process->arena)->sampling;
+
+    process->sampling = (struct vti_sampling_fact){
+        .process = process->fact.process,
+        .clock = __atomic_load_n(&all->clock, __ATOMIC_RELAXED),
+        .is_stopped = __atomic_load_n(&all->is_stopped, __ATOMIC_RELAXED),
+        .period_ns = __atomic_load_n(&all->period_ns, __ATOMIC_RELAXED),
+        .samples = __atomic_load_n(&all->samples, __ATOMIC_RELAXED),
+        .ours = __atomic_load_n(&all->ours, __ATOMIC_RELAXED),
+        .cut = __atomic_load_n(&all->cut, __ATOMIC_RELAXED),
+        .lost = __atomic_load_n(&all->lost, __ATOMIC_RELAXED),
+        .spent = __atomic_load_n(&all->spent, __ATOMIC_RELAXED)};
+    if (process->sampling.clock || process->sampling.is_stopped)
+        vti_recorder_sampling(process->recorder, &process->sampling);
+}
+
+double vti_target_call_cost(const struct vti_target *process)
+{
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < VTI_LANGUAGES; i++) {
+        uint64_t millis = __atomic_load_n(&producer->costs[i].pair_millis, __ATOMIC_RELAXED);
+
+        most = millis > most ? millis : most;
+    }
+    return (double)most / 1000;
 }
 
 uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
@@ -337,7 +426,10 @@ void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_pro
     for (uint32_t i = 0; i < process->stream_count; i++)
         if (process->streams[i].is_used)
             vti_stream_finish(&process->streams[i], process, i, now_ns);
-    state_unplaced(process);
+    state_costs(process);
+    state_sampling(process);
+    state_unplaced(process, &vti_arena_producer(process->arena)->without_slot, VTI_LOSS_THREADS);
+    state_unplaced(process, &vti_arena_producer(process->arena)->too_deep, VTI_LOSS_DEPTH);
     process->fact.end = vti_recorder_ticks(process->recorder);
     process->fact.how = how;
     process->fact.status = status;

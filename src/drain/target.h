@@ -22,14 +22,17 @@ struct vti_target {
     uint32_t block_count; /* our own copy: the program could change the arena's */
     uint32_t *sites;      /* owned: file-wide id of each of the program's sites, [0] unused */
     uint32_t site_count, site_room;
-    uint64_t site_bytes; /* of the site log that were read */
-    uint64_t unplaced_seen;
+    uint32_t *twins; /* owned: how many functions of the process have the texts of a site */
+    uint32_t twin_room;
+    uint64_t site_bytes;        /* of the site log that were read */
     struct vti_stream *streams; /* owned: one for each slot that was ever used */
     uint32_t stream_count;
     uint64_t spans;
+    uint64_t calls;
     uint64_t thread_ticks; /* lifetimes of its threads, for the cost */
     uint64_t noted_ns;     /* when it was last noted which threads live */
     struct vti_process_fact fact;
+    struct vti_sampling_fact sampling; /* once it has ended */
     char name[64];
     char command[4096];
     size_t command_len;
@@ -43,8 +46,12 @@ int vti_target_create(struct vti_target **process, struct vti_recorder *recorder
                       const struct vti_drain_options *options, uint32_t control_word);
 void vti_target_free(struct vti_target *process);
 
-/* The file-wide id of one of its sites; reads on in the site log when needed. 0: no such site. */
+/* The file-wide id of one of its sites; reads on in the site log when needed. That of "(unknown)" if there is no
+ * such site, 0 when memory is short. */
 uint32_t vti_target_site(struct vti_target *process, uint32_t id);
+
+/* What a call costs there, in ticks: of the dearest language, zero if no hook said it. */
+double vti_target_call_cost(const struct vti_target *process);
 
 /* One round over all its threads. Returns the number of records read. */
 uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut);

@@ -1,14 +1,17 @@
 /*
- * arena.c - where things are in the shared memory, and its two free lists.
+ * arena.c - where things are in the shared memory, and its three free lists.
  *
  * The lists are stacks, not queues, so that the block used last, still in the cache, is used next.
  */
 #include "share/arena.h"
 
+#include "share/tree.h"
+
 #include <stdbool.h>
 
 #define SLOTS_OFFSET (2u * VTI_PAGE + VTI_SITE_AREA)
-#define BLOCKS_OFFSET (SLOTS_OFFSET + (uint64_t)VTI_SLOT_COUNT * VTI_SLOT_BYTES)
+#define CHUNKS_OFFSET (SLOTS_OFFSET + (uint64_t)VTI_SLOT_COUNT * VTI_SLOT_BYTES)
+#define BLOCKS_OFFSET (CHUNKS_OFFSET + (uint64_t)VTI_CHUNK_COUNT * VTI_CHUNK_BYTES)
 
 uint64_t vti_arena_bytes(uint32_t block_count)
 {
@@ -26,6 +29,7 @@ void vti_arena_layout(struct vti_arena_control *control, uint32_t block_count)
     control->block_count = block_count;
     producer->slots.count = VTI_SLOT_COUNT;
     producer->blocks.count = block_count;
+    producer->chunks.count = VTI_CHUNK_COUNT;
 }
 
 struct vti_arena_producer *vti_arena_producer(const struct vti_arena_control *control)
@@ -54,6 +58,18 @@ struct vti_block *vti_arena_block(const struct vti_arena_control *control, uint3
                                 (uintptr_t)at * VTI_BLOCK_BYTES);
 }
 
+uint8_t *vti_arena_units(const struct vti_arena_control *control)
+{
+    return (uint8_t *)((uintptr_t)control + CHUNKS_OFFSET);
+}
+
+struct vti_chunk *vti_arena_chunk(const struct vti_arena_control *control, uint32_t at)
+{
+    if (at >= VTI_CHUNK_COUNT)
+        return NULL;
+    return (struct vti_chunk *)(vti_arena_units(control) + (uintptr_t)at * VTI_CHUNK_BYTES);
+}
+
 static uint32_t *slot_link(const struct vti_arena_control *control, uint32_t at)
 {
     struct vti_slot *slot = vti_arena_slot(control, at);
@@ -66,6 +82,13 @@ static uint32_t *block_link(const struct vti_arena_control *control, uint32_t at
     struct vti_block *block = vti_arena_block(control, at);
 
     return block ? &block->next_free : NULL;
+}
+
+static uint32_t *chunk_link(const struct vti_arena_control *control, uint32_t at)
+{
+    struct vti_chunk *chunk = vti_arena_chunk(control, at);
+
+    return chunk ? &chunk->next_free : NULL;
 }
 
 typedef uint32_t *(*link_of)(const struct vti_arena_control *, uint32_t);
@@ -123,6 +146,16 @@ uint32_t vti_blocks_pop(const struct vti_arena_control *control)
     return pop(control, &vti_arena_producer(control)->blocks, block_link);
 }
 
+uint32_t vti_chunks_pop(const struct vti_arena_control *control)
+{
+    return pop(control, &vti_arena_producer(control)->chunks, chunk_link);
+}
+
+void vti_chunks_push(const struct vti_arena_control *control, uint32_t at)
+{
+    push(control, &vti_arena_producer(control)->chunks, chunk_link, at);
+}
+
 void vti_slots_push(const struct vti_arena_control *control, uint32_t at)
 {
     push(control, &vti_arena_producer(control)->slots, slot_link, at);
@@ -140,12 +173,13 @@ void vti_tally_add(struct vti_tally *tally, const struct vti_record *record)
     if (!record->ticks || (record->ticks & VTI_PAYLOAD_BIT))
         return;
     tally->events += kind == VTI_RECORD_LAP ? 2 : 1;
-    tally->last = record->ticks;
+    if (record->ticks > tally->last)
+        tally->last = record->ticks;
     if (!tally->first)
         tally->first = record->ticks;
     if (kind == VTI_RECORD_BEGIN)
         tally->depth++;
-    if ((kind != VTI_RECORD_END && kind != VTI_RECORD_LAP) || !tally->depth)
+    if (kind != VTI_RECORD_END && kind != VTI_RECORD_LAP)
         return;
     if (tally->depth - 1 < tally->min_depth)
         tally->min_depth = tally->depth - 1;

@@ -6,14 +6,15 @@
  *     4096     producer  written by the program: who it is, what a pair costs, sites so far
  *     8192     sites     append-only log of site descriptions
  *              slots     four pages for each thread: records of its own, and where to count lost ones
+ *              chunks    8 KiB each, of calls in trees (tree.h)
  *              blocks    64 KiB each, of 16-byte records
  *
  * There are no pointers and no locks in here: both sides may be killed at any time, and the drainer
  * trusts nothing that it reads (every index is checked).
  *
  * A thread begins in its slot, so that thousands of threads with little to say need no block, and
- * comes back to it when no block is free, so that none is left with nothing. The way
- * of a block: a thread pops it from the free list, fills it, links it behind its previous one; the
+ * comes back to it when no block is free, so that none is left with nothing: it links the slot's own
+ * records to themselves and waits until they were read. The way of a block: a thread pops it from the free list, fills it, links it behind its previous one; the
  * drainer follows the links, zeroes what it has read and pushes it back. A zero first word
  * therefore always means "not written yet".
  */
@@ -25,7 +26,7 @@
 #include <stdint.h>
 
 #define VTI_ARENA_MAGIC 0x31414e4552415456u /* "VTARENA1" */
-#define VTI_ARENA_VERSION 1
+#define VTI_ARENA_VERSION 2
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
@@ -33,12 +34,16 @@
 #define VTI_OWN_RECORDS 768 /* in the slot itself */
 #define VTI_SCRATCH_RECORDS 240
 #define VTI_SITE_AREA (16u << 20)
+#define VTI_SITE_TEXT_MAX 1023 /* bytes of each text of a site; the rest is cut off */
 #define VTI_SLOT_COUNT 4096
+#define VTI_CHUNK_COUNT 8192
 
 /* The control word: which kinds are recorded (low byte; 0: nothing) and which period this is. A new
  * period begins each time recording is switched on, so that threads can tell. */
 #define VTI_CONTROL_KINDS 0xffu
 #define VTI_CONTROL_SPANS 0x01u
+#define VTI_CONTROL_CALLS 0x02u
+#define VTI_CONTROL_TIMELINE 0x08u /* calls are recorded as spans, not in trees */
 #define VTI_CONTROL_PERIOD 0x100u
 
 enum vti_policy { VTI_POLICY_DROP, VTI_POLICY_BLOCK };
@@ -65,6 +70,33 @@ struct vti_arena_control {
     uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the drainer's last round */
 };
 
+/* Events that have no place to go to: a sum for the whole process. */
+struct vti_unplaced {
+    uint64_t events;
+    uint64_t first;
+    uint64_t last;
+};
+
+/* What a call costs that a hook measures, in thousandths of a tick: around it, and shown by an empty one. */
+struct vti_hook_cost {
+    uint64_t pair_millis;
+    uint64_t inner_millis;
+};
+
+#define VTI_LANGUAGES 8 /* enum vt_language of venturi/hook.h is less */
+
+/* Samples of native stacks, for the whole process. */
+struct vti_sampling {
+    uint32_t clock; /* enum vt_sample_clock of venturi/hook.h; 0: none were taken */
+    uint32_t is_stopped;
+    uint64_t period_ns;
+    uint64_t samples; /* in all, … */
+    uint64_t ours;    /* … met in our own code, … */
+    uint64_t cut;     /* … whose stack could not be followed to its end, … */
+    uint64_t lost;    /* … that found no place in the tree */
+    uint64_t spent;   /* ticks that they took */
+};
+
 struct vti_arena_producer {
     uint32_t is_ready;
     int32_t pid;
@@ -74,12 +106,13 @@ struct vti_arena_producer {
     uint64_t site_bytes;   /* published length of the site log */
     uint32_t site_count;
     uint32_t reserved;
-    uint64_t
-        unplaced_events; /* of threads without a slot, or of spans that nest too deep for memory */
-    uint64_t unplaced_first;
-    uint64_t unplaced_last;
+    struct vti_unplaced without_slot; /* of threads beyond the slots */
+    struct vti_unplaced too_deep;     /* of spans that nest too deep for memory */
     struct vti_free_list slots;
     struct vti_free_list blocks;
+    struct vti_free_list chunks;
+    struct vti_hook_cost costs[VTI_LANGUAGES];
+    struct vti_sampling sampling;
 };
 
 /* One entry of the site log; the four texts follow, then padding to 8. Its id is its place, from 1. */
@@ -103,8 +136,8 @@ struct vti_tally {
     uint64_t events;
     uint64_t first;
     uint64_t last;
-    uint32_t min_depth;
-    uint32_t depth;
+    int32_t min_depth; /* of the spans that are open, counted from the start of the stretch */
+    int32_t depth;
 };
 
 struct vti_slot {
@@ -115,12 +148,15 @@ struct vti_slot {
     uint32_t next;        /* as in a block: what follows the slot's own records */
     uint32_t used;        /* as in a block */
     uint32_t next_free;   /* link of the free list */
-    uint32_t is_own_free; /* the own records were left and read: they may be used again */
+    uint32_t is_own_free; /* the own records were left and read: they may be used again (a futex) */
     char name[16];
     uint32_t is_losing;     /* records go to `scratch` and are only counted */
     uint32_t loss_sequence; /* of the loss under way */
     uint32_t tally_at; /* which of the two is valid: a kill between two stores cannot split a sum */
-    uint32_t reserved_too;
+    uint32_t is_waiting; /* for is_own_free: wake it */
+    uint32_t chunks;     /* index + 1 of the first chunk of its tree of calls; 0: none */
+    uint32_t number;     /* of the thread, in order of appearance in its process */
+    uint64_t lost_calls; /* that found no place in the tree */
     struct vti_record own[VTI_OWN_RECORDS];
     struct vti_tally tallies[2]; /* here, so that the two kinds of records do not touch */
     struct vti_record scratch[VTI_SCRATCH_RECORDS];

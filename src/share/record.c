@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+void vti_record_get(const struct vti_record *from, struct vti_record *to)
+{
+    to->ticks = __atomic_load_n(&from->ticks, __ATOMIC_ACQUIRE);
+    to->id = __atomic_load_n(&from->id, __ATOMIC_RELAXED);
+    to->tag = __atomic_load_n(&from->tag, __ATOMIC_RELAXED);
+}
+
 unsigned vti_payload_count(size_t bytes)
 {
     return (unsigned)((bytes + VTI_PAYLOAD_DATA - 1) / VTI_PAYLOAD_DATA);
@@ -31,10 +38,12 @@ int vti_payload_get(const struct vti_record *from, unsigned count, uint8_t *to)
     size_t total = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        uint8_t raw[sizeof *from];
+        struct vti_record seen;
+        uint8_t raw[sizeof seen];
         size_t len;
 
-        memcpy(raw, &from[i], sizeof raw);
+        vti_record_get(&from[i], &seen);
+        memcpy(raw, &seen, sizeof raw);
         len = raw[7] & 0x7f;
         if (!(raw[7] & 0x80) || len > VTI_PAYLOAD_DATA)
             return -1;

@@ -66,6 +66,9 @@ struct vti_loss_note {
 #define VTI_RECORD_ABANDONED 2
 #define VTI_RECORD_FAILED 4
 
+/* A copy of a record, each field read once: the writer may change it between a check and its use. */
+void vti_record_get(const struct vti_record *from, struct vti_record *to);
+
 /* Payload records needed for `bytes` of data. */
 unsigned vti_payload_count(size_t bytes);
 

@@ -1,11 +1,17 @@
-/* crowd.c count - so many threads alive at the same time, each with one span before and one after all are there. */
+/*
+ * crowd.c count [_exit] - so many threads alive at the same time, each with one span before and one after all are
+ * there. With _exit the program ends while they all still are.
+ */
 #include "program.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <venturi/span.h>
 
 static pthread_barrier_t all_there;
+static pthread_barrier_t all_done; /* for the main thread too */
+static int ends_early;
 
 static void *work(void *arg)
 {
@@ -16,6 +22,10 @@ static void *work(void *arg)
     pthread_barrier_wait(&all_there);
     {
         VT_SPAN("after");
+    }
+    if (ends_early) {
+        pthread_barrier_wait(&all_done);
+        pause();
     }
     return NULL;
 }
@@ -28,10 +38,17 @@ int main(int argc, char **argv)
 
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 65536);
+    ends_early = argc > 2;
     pthread_barrier_init(&all_there, NULL, (unsigned)count);
+    pthread_barrier_init(&all_done, NULL, (unsigned)count + 1);
     for (long i = 0; i < count; i++)
         if (pthread_create(&threads[i], &small, work, NULL))
             exit(3);
+    if (ends_early) {
+        pthread_barrier_wait(&all_done);
+        say("threads", count, "spans", 2 * count, (char *)0);
+        _exit(0);
+    }
     for (long i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
     free(threads);

@@ -14,12 +14,14 @@
  *       --crash           as a writer leaves it that was killed: no index, no end
  *       --cut BYTES       --crash, and the last bytes are gone
  *       --damage          one byte of the second event block of the main thread is wrong
+ *       --calls           trees of calls on two threads
  *       --unknown         a block of a kind that nobody knows
  *       --empty           no process, no events
  *
  * Times are chosen so that microseconds come out whole.
  */
 #include "base/error.h"
+#include "format/calls.h"
 #include "format/write.h"
 
 #include <fcntl.h>
@@ -39,6 +41,7 @@ struct settings {
     uint64_t start_ns;
     uint64_t boot_ns;
     int is_monotonic, is_plain, has_no_process, is_crashed, is_damaged, is_unknown, is_empty;
+    int has_calls;
     int has_link;
     int64_t link_ns;
     long cut;
@@ -416,6 +419,64 @@ static void worker_thread(void)
     now_us[2] += 2;
 }
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void function(uint32_t id, const char *name, const char *plain, uint32_t line,
+                     const char *language)
+{
+    const char *file = strcmp(language, "builtin") ? "step.py" : "~";
+
+    vti_site_write(&payload, &(struct vti_site_fact){.site = id,
+                                                     .type = VTI_SITE_FUNCTION,
+                                                     .name = vti_bytes_of(name),
+                                                     .function = vti_bytes_of(plain),
+                                                     .file = vti_bytes_of(file),
+                                                     .line = line,
+                                                     .unit = vti_bytes_of(language)});
+}
+
+static void tree(uint32_t track, const struct vti_call_fact *calls, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        vti_call_write(&payload, &calls[i]);
+    check(vti_writer_owned(writer, VTI_CALL_TREE, track, &payload, count, ticks_at(900)));
+    vti_buf_clear(&payload);
+}
+
+/* Two lambdas on one line are twins; the second snapshot replaces what it names. */
+static void calls(void)
+{
+    const struct vti_call_fact first[] = {{1, 0, 901, 1, 0, 0, 0, 0, 0, 1 + 750000},
+                                          {2, 1, 902, 10, 0, 50000, 0, 2501, 12500, 0}};
+    const struct vti_call_fact second[] = {{2, 1, 902, 40, 0, 200000, 0, 2501, 25000, 0},
+                                           {3, 2, 903, 80, 0, 40000, 0, 251, 750, 0},
+                                           {4, 1, 904, 1, 99, 75000, 1250000, 501, 2500, 0},
+                                           {5, 1, 905, 7, 0, 3500, 0, 501, 500, 0},
+                                           {6, 1, 906, 3, 0, 1500, 0, 501, 500, 0}};
+    struct vti_durations_fact durations = {.site = 902};
+
+    function(901, "main", "main", 40, "python");
+    function(902, "Step.execute", "execute", 12, "python");
+    function(903, "<method 'append' of 'list' objects>", "append", 0, "builtin");
+    function(904, "messages", "messages", 25, "python");
+    function(905, "<lambda>", "<lambda>", 50, "python");
+    function(906, "<lambda>", "<lambda>", 50, "python");
+    check(vti_writer_facts(writer, VTI_SITES, &payload, 6, 0, 0));
+    vti_buf_clear(&payload);
+    vti_cost_write(&payload, &(struct vti_cost_fact){0, 1, 100000, 40000});
+    vti_cost_write(&payload, &(struct vti_cost_fact){0, 2, 50000, 20000});
+    check(vti_writer_facts(writer, VTI_COSTS, &payload, 2, 0, 0));
+    vti_buf_clear(&payload);
+    tree(0, first, 2);
+    tree(0, second, 5);
+    tree(1, second, 2);
+    durations.counts[25] = 30;
+    durations.counts[38] = 10;
+    vti_durations_write(&payload, &durations);
+    check(vti_writer_owned(writer, VTI_DURATIONS, 0, &payload, 1, ticks_at(900)));
+    vti_buf_clear(&payload);
+}
+
 static void contents(void)
 {
     check(vti_encoder_create(&encoders[0], 0));
@@ -426,6 +487,8 @@ static void contents(void)
     track(1, 0, settings.pid + 4, "io", 0);
     second_process(0);
     track(2, 1, settings.pid + 1, "", 0);
+    if (settings.has_calls)
+        calls();
     main_thread();
     io_thread();
     async_end(0, 103, 0);
@@ -523,6 +586,7 @@ static void take_options(int argc, char **argv)
         {"no-process", 0, &settings.has_no_process, 1},
         {"crash", 0, &settings.is_crashed, 1},
         {"damage", 0, &settings.is_damaged, 1},
+        {"calls", 0, &settings.has_calls, 1},
         {"unknown", 0, &settings.is_unknown, 1},
         {"empty", 0, &settings.is_empty, 1},
         {0},

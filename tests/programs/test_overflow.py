@@ -53,3 +53,30 @@ def test_bad_options(record, options):
     run = record("ends", "return", options=options)
     assert run.code == 2
     assert run.done.stderr.count("\n") == 1
+
+
+def losses(recording):
+    """reason -> events"""
+    return {row["reason"]: row["n"] for row in
+            recording.query("SELECT reason, sum(events) AS n FROM losses GROUP BY reason")}
+
+
+def test_nesting_deeper_than_memory(record):
+    """The stack of open spans cannot grow: the program goes on, what did not fit is stated."""
+    run = record("depth", 1000, "limit")
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 2 * run.facts["spans"]
+    assert losses(recording) == {"stack too deep": recording.lost}
+    assert recording.lost > 0
+    spans = recording.spans()
+    assert spans["first"] == 1 and spans["last"] == 1
+    assert recording.query("SELECT depth FROM spans WHERE name = 'last'")[0]["depth"] == 0
+
+
+def test_nesting_deeper_than_a_file_can_hold(record):
+    run = record("depth", 66000)
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 2 * run.facts["spans"]
+    assert losses(recording) == {"stack too deep": 4 * (66000 - 65536)}

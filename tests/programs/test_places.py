@@ -65,15 +65,20 @@ def test_limits_that_leave_no_room(tmp_path, limit):
     assert "1 process was not recorded" in done.stderr
 
 
-def test_output_removed_or_emptied_meanwhile(tmp_path):
-    for change in (os.unlink, lambda path: os.truncate(path, 0)):
-        path, count = tmp_path / "out.vt", tmp_path / "count"
-        child = subprocess.Popen([VENTURI, "run", "-q", "-f", "-o", path, "--", program("counted"), count, "3000", "100"],
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: path.exists() and path.stat().st_size > 1000)
-        change(path)
-        _, said = child.communicate(timeout=60)
-        assert "while it was being written" in said
+@pytest.mark.parametrize("change, words, is_kept", [
+    (os.unlink, "was deleted while the program ran: written again", True),
+    (lambda path: os.truncate(path, 0), "while it was being written", False),
+], ids=["removed", "emptied"])
+def test_output_removed_or_emptied_meanwhile(tmp_path, change, words, is_kept):
+    path, count = tmp_path / "out.vt", tmp_path / "count"
+    child = subprocess.Popen([VENTURI, "run", "-q", "-f", "-o", path, "--", program("counted"), count, "3000", "100"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: path.exists() and path.stat().st_size > 1000)
+    change(path)
+    _, said = child.communicate(timeout=60)
+    assert words in said
+    if is_kept:
+        assert Recording(path).lost == 0
 
 
 @pytest.mark.parametrize("folder", ["missing", "file/inside", "locked"])

@@ -1,4 +1,7 @@
-"""Signals inside trace points, and jumps over open spans."""
+"""Signals inside trace points, on other stacks, and jumps over open spans."""
+import pytest
+
+from conftest import SANITIZE
 
 
 def test_signals_inside_trace_points(record):
@@ -26,3 +29,63 @@ def test_jumps(record):
     assert depths == {"main": 0, "round": 1, "deeper": 2, "by hand": 3, "deepest": 4,
                       "after jump": 2, "raise_inside": 2, "after signal": 2}
     assert recording.query("SELECT count(*) AS n FROM spans WHERE NOT finished")[0]["n"] == 0
+
+
+def storm(record, *args, options=()):
+    """Runs storm with the smallest buffers; every event is in the file or stated as lost, and spans nest."""
+    run = record("storm", *args, options=["--buffer", "256k", *options])
+    if run.code == 77:
+        pytest.skip("this CPU has no flag that traps after each instruction")
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 4 * run.facts["pairs"] + 5 * run.facts["handled"]
+    depths = {}
+    for row in recording.query("SELECT DISTINCT name, depth, parent FROM spans"):
+        depths.setdefault(row["name"], set()).add((row["depth"], row["parent"]))
+    assert depths["outer"] == {(0, None)}
+    assert depths["inner"] == {(1, "outer")}
+    assert depths["handler"] <= {(0, None), (1, "outer"), (2, "inner")}
+    assert depths["in handler"] <= {(1, "handler"), (2, "handler"), (3, "handler")}
+    if recording.lost == 0:
+        assert recording.spans() == {"outer": run.facts["pairs"], "inner": run.facts["pairs"],
+                                     "handler": run.facts["handled"], "in handler": run.facts["handled"]}
+        assert recording.query("SELECT count(*) AS n FROM spans WHERE NOT finished")[0]["n"] == 0
+    return run
+
+
+def test_signal_after_every_instruction(record):
+    """Between taking a record and looking at the limit, before it, after it: everywhere."""
+    run = storm(record, "step", 150)
+    if SANITIZE != "thread":
+        assert run.facts["handled"] > 40 * run.facts["pairs"], "the trace points were not stepped through"
+
+
+def test_signal_after_every_instruction_while_losing(record):
+    run = storm(record, "step", 300, 40)
+    if SANITIZE != "thread":
+        assert run.recording.lost > 0, "the drainer was meant to be too late"
+
+
+def test_signal_after_every_instruction_with_block(record):
+    storm(record, "step", 150, options=["--block", "10s"])
+
+
+@pytest.mark.parametrize("options", [[], ["--block", "10s"]])
+def test_storm_of_signals(record, options):
+    pairs = 2000 if SANITIZE else 10000
+    run = storm(record, "send", pairs, options=options)
+    assert run.facts["handled"] >= pairs / 10
+    if options:
+        assert run.recording.lost == 0
+
+
+def test_alternate_stack_inside_the_own_one(record):
+    run = record("altstack", 200)
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    rounds = run.facts["rounds"]
+    assert recording.spans() == {"interrupted": rounds, "inside": rounds, "by hand": rounds, "handler": 2 * rounds}
+    rows = recording.query("SELECT name, depth, parent, count(*) AS n FROM spans GROUP BY name, depth, parent")
+    assert {(row["name"], row["depth"], row["parent"], row["n"]) for row in rows} == {
+        ("interrupted", 0, None, rounds), ("inside", 1, "interrupted", rounds), ("by hand", 2, "inside", rounds),
+        ("handler", 2, "inside", rounds), ("handler", 3, "by hand", rounds)}

@@ -114,6 +114,31 @@ def test_helper_is_no_child_of_the_program(tmp_path):
     assert settled(tmp_path / "out.vt").spans()["child"] == 15
 
 
+@pytest.mark.parametrize("name, value, trouble", [
+    ("VENTURI_POLICY", "panic", "neither drop nor block:MS"), ("VENTURI_POLICY", "block:soon", "not a number of milliseconds"),
+    ("VENTURI_BUFFER", "64Q", "not a size"), ("VENTURI_BUFFER", "-1", "not a size"), ("VENTURI_RING", "1h", "not a number of seconds")])
+def test_bad_settings_are_said(tmp_path, name, value, trouble):
+    """Recorded with the default all the same: in one line, once, whatever the number of processes."""
+    done = run_alone(tmp_path, "forks", "fork", 3, 5, VENTURI_OUTPUT="out.vt", **{name: value})
+    assert done.returncode == 0
+    assert done.stderr == f"venturi: {tmp_path}/out.vt: recording, but {name} is '{value}', {trouble}: the default holds\n"
+    assert settled(tmp_path / "out.vt").spans()["child"] == 15
+
+
+@pytest.mark.parametrize("name, value", [("VENTURI_POLICY", "drop"), ("VENTURI_POLICY", "block:50"), ("VENTURI_BUFFER", "1M"),
+                                         ("VENTURI_BUFFER", "512kB"), ("VENTURI_RING", "60"), ("VENTURI_RING", "")])
+def test_good_settings_are_not(tmp_path, name, value):
+    done = run_alone(tmp_path, "ends", "exit", 10, VENTURI_OUTPUT="out.vt", **{name: value})
+    assert done.returncode == 7 and done.stderr == ""
+    assert settled(tmp_path / "out.vt").spans() == {"pair": 10, "open": 1}
+
+
+def test_a_recording_knows_its_command(tmp_path):
+    """Without `venturi run` it is that of the first process, not of those that it starts."""
+    run_alone(tmp_path, "forks", "spawn", 2, 5, VENTURI_OUTPUT="out.vt")
+    assert settled(tmp_path / "out.vt").info["command"] == f"{program('forks')} spawn 2 5"
+
+
 def test_session_functions(tmp_path):
     done = run_alone(tmp_path, "session", "a.vt", "b.vt")
     assert done.returncode == 0, done.stderr

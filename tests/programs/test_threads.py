@@ -1,4 +1,7 @@
 """Threads that come and go, and more of them than there is room for."""
+import pytest
+
+from conftest import SANITIZE
 
 
 def test_threads_by_the_thousand(record):
@@ -23,3 +26,25 @@ def test_crowd_below_the_limit_loses_nothing(record):
     recording = run.recording
     assert recording.lost == 0
     assert recording.spans() == {"before": 500, "after": 500}
+
+
+def test_threads_without_a_slot_at_an_early_end(record):
+    """_exit while 4,200 threads live: what those without a slot did is stated, to the event."""
+    run = record("crowd", 4200, "_exit")
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 2 * run.facts["spans"]
+    rows = recording.query("SELECT reason, events FROM losses")
+    # a slot may be free again for no thread: none has ended
+    assert [(row["reason"], row["events"]) for row in rows] == [("too many threads", 2 * 2 * (4200 - 4096))]
+
+
+@pytest.mark.parametrize("options", [[], ["--block", "10s" if SANITIZE else "1s"]])
+def test_more_threads_than_buffers(record, options):
+    """2,000 threads with 800 records each, four buffers: with --block each still gets its turn."""
+    run = record("threads", 2000, 2000, 200, options=["--buffer", "256k", *options])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 3 * run.facts["spans"]
+    if options:
+        assert recording.lost == 0
