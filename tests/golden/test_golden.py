@@ -86,3 +86,26 @@ def test_both_readers_see_the_same_facts(path):
     done = subprocess.run([VENTURI, "info", "--json", path], capture_output=True, text=True)
     damage = json.loads(done.stdout)["damage"]
     assert [(d["begin_offset"], d["end_offset"]) for d in damage] == [(d.begin, d.end) for d in recording.damage]
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_both_readers_see_the_same_calls(path):
+    """A call for each node, under the call of its parent, with the same counts and times."""
+    ours = [line for line in exported(path) if line["type"] == "call"]
+    recording = vtread.read(path)
+    theirs = {}
+    for track, nodes in recording.calls.items():
+        domain = recording.clocks[recording.processes[recording.tracks[track].process].domain]
+        first, last = domain.anchors[0], domain.anchors[-1]
+        rate = (last.monotonic - first.monotonic) / (last.ticks - first.ticks) if last.ticks > first.ticks else 1
+        for node in nodes.values():
+            names = []
+            walk = node
+            while walk:
+                names.append((recording.sites[walk.site].name, walk.site))
+                walk = nodes.get(walk.parent)
+            total = (node.total + (node.open or 0)) * rate
+            theirs[track, tuple(names)] = (node.calls, node.resumes, node.open is not None, round(total))
+    assert len(ours) == len(theirs)
+    assert (sorted((line["calls"], line["resumes"], line["open"], round(line["total_ns"])) for line in ours)
+            == sorted(theirs.values()))

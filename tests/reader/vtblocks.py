@@ -23,10 +23,11 @@ MAX_LEVELS = 8
 
 META, HOST, PROCESS, TRACK, CLOCK, CLOCK_LINK = range(1, 7)
 SITES, EVENTS, LOSSES, INDEX, END = 9, 10, 20, 21, 22
+CALL_TREE, DURATIONS, COSTS = 13, 23, 24
 KIND_NAMES = {
     META: "META", HOST: "HOST", PROCESS: "PROCESS", TRACK: "TRACK", CLOCK: "CLOCK",
     CLOCK_LINK: "CLOCK_LINK", SITES: "SITES", EVENTS: "EVENTS", LOSSES: "LOSSES",
-    INDEX: "INDEX", END: "END",
+    INDEX: "INDEX", END: "END", CALL_TREE: "CALL_TREE", DURATIONS: "DURATIONS", COSTS: "COSTS",
 }
 
 
@@ -252,6 +253,9 @@ Anchor = namedtuple("Anchor", "ticks monotonic real uncertainty")
 Link = namedtuple("Link", "a b offset error")
 Site = namedtuple("Site", "id type name function file line unit")
 Loss = namedtuple("Loss", "reason process track events first last flags")
+Call = namedtuple("Call", "id parent site calls resumes total suspended shortest longest open")
+Durations = namedtuple("Durations", "id counts")
+Cost = namedtuple("Cost", "process language pair inner")
 
 
 def _read_clock(cursor: Cursor) -> Clock:
@@ -259,6 +263,25 @@ def _read_clock(cursor: Cursor) -> Clock:
     if count * 28 > cursor.left():
         raise Malformed("too short")
     return Clock(domain, host, kind, [Anchor(*cursor.unpack("QQQI")) for _ in range(count)])
+
+
+def _read_call(cursor: Cursor) -> Call:
+    """`shortest` and `open` are None where there is none."""
+    *numbers, shortest, longest, is_open = cursor.fields("v" * 10)
+    if not numbers[0]:
+        raise Malformed("a node without a number")
+    return Call(*numbers, shortest - 1 if shortest else None, longest, is_open - 1 if is_open else None)
+
+
+def _read_durations(cursor: Cursor) -> Durations:
+    site, pairs = cursor.fields("vv")
+    counts = {}
+    for _ in range(pairs):
+        bucket, count = cursor.fields("vv")
+        if bucket >= 128:
+            raise Malformed("bucket %d" % bucket)
+        counts[bucket] = count
+    return Durations(site, counts)
 
 
 FACT_READERS = {
@@ -270,6 +293,9 @@ FACT_READERS = {
     CLOCK_LINK: lambda cursor: Link(*cursor.fields("vviv")),
     SITES: lambda cursor: Site(*cursor.fields("vvsssvs")),
     LOSSES: lambda cursor: Loss(*cursor.fields("vppvvvv")),
+    CALL_TREE: _read_call,
+    DURATIONS: _read_durations,
+    COSTS: lambda cursor: Cost(*cursor.fields("vvvv")),
 }
 
 

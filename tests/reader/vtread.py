@@ -25,9 +25,9 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import vtcheck
 from vtblocks import (
-    CLOCK, CLOCK_LINK, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX, KIND_NAMES, LOSSES,
-    META, PROCESS, SITES, TRACK, TRAILER_SIZE, Anchor, Block, Clock, Cursor, Damage, Event,
-    EventBlock, FileHeader, Host, Link, Loss, Malformed, NotARecording, Process, Site, Track,
+    CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
+    KIND_NAMES, LOSSES, META, PROCESS, SITES, TRACK, TRAILER_SIZE, Anchor, Block, Call, Clock, Cost, Cursor, Damage,
+    Durations, Event, EventBlock, FileHeader, Host, Link, Loss, Malformed, NotARecording, Process, Site, Track,
     Trailer, Unsupported, read_events, read_file_header, read_trailer, scan_blocks)
 
 SPAN_IN_GAP, SPAN_LEFT, SPAN_FAILED = 1, 2, 4
@@ -192,6 +192,9 @@ class Recording:
         self.links: List[Link] = []
         self.sites: Dict[int, Site] = {}
         self.losses: List[Loss] = []
+        self.calls: Dict[int, Dict[int, Call]] = {}  # by track, then node
+        self.durations: Dict[int, Dict[int, Durations]] = {}  # by track, then site
+        self.costs: Dict[Tuple[int, int], Cost] = {}  # by process and language
         self.blocks: List[Block] = []
         self.damage: List[Damage] = []
         self.unknown_blocks = 0
@@ -232,14 +235,15 @@ class Recording:
             for _ in range(block.count):
                 fact = FACT_READERS[block.kind](cursor)
                 self.defined_at.setdefault((block.kind, fact[0]), block.offset)
-                self._learn(block.kind, fact)
+                self._learn(block, fact)
             if cursor.left():
                 raise Malformed("%d bytes after the last entry" % cursor.left())
         except Malformed as fault:
             self._report(block, str(fault))
 
-    def _learn(self, kind: int, fact: Any) -> None:
+    def _learn(self, block: Block, fact: Any) -> None:
         """The later definition of an id counts."""
+        kind = block.kind
         if kind == META:
             self.meta[fact[0]] = fact[1]
         elif kind == CLOCK:
@@ -248,6 +252,11 @@ class Recording:
             self.links.append(fact)
         elif kind == LOSSES:
             self.losses.append(fact)
+        elif kind == COSTS:
+            self.costs[fact.process, fact.language] = fact
+        elif kind in (CALL_TREE, DURATIONS):
+            known = self.calls if kind == CALL_TREE else self.durations
+            known.setdefault(block.owner, {})[fact.id] = fact
         else:
             known = {HOST: self.hosts, PROCESS: self.processes, TRACK: self.tracks,
                      SITES: self.sites}[kind]
