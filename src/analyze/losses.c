@@ -2,7 +2,6 @@
 #include "analyze/overview.h"
 
 #include "base/error.h"
-#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,19 +40,29 @@ static struct vti_loss_stats *find_item(struct vti_losses *losses, const struct 
     return &losses->items[losses->count++];
 }
 
+static uint64_t *total_of(struct vti_losses *losses, const char *reason)
+{
+    if (reason == vti_loss_reason_text(VTI_LOSS_SLICED))
+        return &losses->sliced_events;
+    if (reason == vti_loss_reason_text(VTI_LOSS_OVERWRITTEN))
+        return &losses->overwritten_events;
+    return &losses->lost_events;
+}
+
 static int add(struct vti_losses *losses, const struct vt_loss_info *loss)
 {
     struct vti_loss_stats *item = find_item(losses, loss);
+    uint64_t *total = total_of(losses, loss->reason);
 
     if (!item)
         return VTI_E_NOMEM;
     item->gaps++;
     item->events += loss->events;
     item->is_lower_bound |= loss->is_lower_bound;
-    item->is_sliced = loss->reason == vti_loss_reason_text(VTI_LOSS_SLICED);
     item->begin_ns = loss->begin_ns < item->begin_ns ? loss->begin_ns : item->begin_ns;
     item->end_ns = loss->end_ns > item->end_ns ? loss->end_ns : item->end_ns;
-    *(item->is_sliced ? &losses->sliced_events : &losses->lost_events) += loss->events;
+    item->is_wanted = total != &losses->lost_events;
+    *total += loss->events;
     return 0;
 }
 
@@ -67,8 +76,9 @@ int vti_losses_query(const vt_recording *recording, struct vti_losses *losses)
     for (uint32_t i = 0; !code && vt_recording_loss(recording, i, &loss); i++)
         code = add(losses, &loss);
     vt_recording_info(recording, &info);
-    if (info.lost_events > losses->lost_events) /* an entry may have been damaged */
-        losses->lost_events = info.lost_events;
+    /* The recording's own sum, with what --ring gave up, tells if an entry has been damaged. */
+    if (info.lost_events > losses->lost_events + losses->overwritten_events)
+        losses->lost_events = info.lost_events - losses->overwritten_events;
     if (!code)
         return 0;
     vti_losses_free(losses);

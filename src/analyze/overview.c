@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,8 @@ static double number_of(const struct vti_value *value)
     }
 }
 
-static int add_counter(struct job *job, const struct vti_event *event, int64_t time_ns)
+static int add_counter(struct job *job, const struct vti_event *event, uint32_t site,
+                       int64_t time_ns)
 {
     struct vti_overview *overview = job->overview;
     double value = number_of(&event->value);
@@ -45,13 +45,13 @@ static int add_counter(struct job *job, const struct vti_event *event, int64_t t
     if (vti_grow(&overview->counters, overview->counter_count, &job->counter_capacity,
                  sizeof *overview->counters))
         return VTI_E_NOMEM;
-    at = vti_ids_add(&job->counter_ids, event->site);
+    at = vti_ids_add(&job->counter_ids, site);
     if (at < 0)
         return VTI_E_NOMEM;
     counter = &overview->counters[at];
     if ((size_t)at == overview->counter_count) {
         *counter = (struct vti_counter_stats){
-            .site = event->site, .min = value, .max = value, .last_ns = INT64_MIN};
+            .site = site, .min = value, .max = value, .last_ns = INT64_MIN};
         overview->counter_count++;
     }
     counter->count++;
@@ -88,7 +88,7 @@ static int add_mark(struct job *job, uint32_t site, int64_t time_ns)
     return 0;
 }
 
-static int new_error(struct job *job, const struct vti_match *match)
+static int new_error(struct job *job, const struct vti_match *match, uint32_t site)
 {
     struct vti_overview *overview = job->overview;
     const struct vti_failure *failure = match->failure;
@@ -99,14 +99,14 @@ static int new_error(struct job *job, const struct vti_match *match)
                  sizeof *overview->errors))
         return VTI_E_NOMEM;
     error = &overview->errors[overview->error_count++];
-    *error = (struct vti_error_stats){.site = match->frame->site};
+    *error = (struct vti_error_stats){.site = site};
     error->type = strndup(failure->type.data,
                           failure->type.len < TYPE_BYTES ? failure->type.len : TYPE_BYTES);
     error->message = strndup(failure->message.data, message);
     return error->type && error->message ? 0 : VTI_E_NOMEM;
 }
 
-static int add_error(struct job *job, const struct vti_match *match)
+static int add_error(struct job *job, const struct vti_match *match, uint32_t site)
 {
     const struct vti_bytes *type = &match->failure->type;
     size_t len = type->len < TYPE_BYTES ? type->len : TYPE_BYTES;
@@ -114,14 +114,14 @@ static int add_error(struct job *job, const struct vti_match *match)
     int64_t at;
     int is_new = 0;
 
-    memcpy(key, &match->frame->site, sizeof(uint32_t));
+    memcpy(key, &site, sizeof site);
     memcpy(key + sizeof(uint32_t), type->data, len);
     at = vti_map_find(job->errors, key, sizeof(uint32_t) + len);
     if (at < 0 && vti_map_count(job->errors) >= ERRORS_MOST)
         at = ERRORS_MOST - 1;
     if (at < 0)
         at = vti_map_add(job->errors, key, sizeof(uint32_t) + len, &is_new);
-    if (at < 0 || (is_new && new_error(job, match)))
+    if (at < 0 || (is_new && new_error(job, match, site)))
         return VTI_E_NOMEM;
     job->overview->errors[at].count++;
     return 0;
@@ -129,10 +129,12 @@ static int add_error(struct job *job, const struct vti_match *match)
 
 static int take_event(struct job *job, const struct vti_matcher *matcher)
 {
+    uint32_t site = vti_site_same(matcher->walk.recording, matcher->event.site);
+
     if (matcher->event.kind == VTI_EVENT_COUNTER)
-        return add_counter(job, &matcher->event, matcher->event_ns);
+        return add_counter(job, &matcher->event, site, matcher->event_ns);
     if (matcher->event.kind == VTI_EVENT_MARK)
-        return add_mark(job, matcher->event.site, matcher->event_ns);
+        return add_mark(job, site, matcher->event_ns);
     return 0;
 }
 
@@ -150,7 +152,7 @@ static int take_track(struct job *job, struct vti_matcher *matcher, struct vt_re
         if (got == VTI_MATCH_EVENT)
             code = take_event(job, matcher);
         else if (match.flags & VTI_FRAME_FAILED)
-            code = add_error(job, &match);
+            code = add_error(job, &match, vti_site_same(recording, match.frame->site));
     }
     return code;
 }

@@ -6,7 +6,7 @@
 #ifndef VENTURI_ANALYZE_OVERVIEW_H
 #define VENTURI_ANALYZE_OVERVIEW_H
 
-#include "venturi/read.h"
+#include "model/model.h"
 
 struct vti_counter_stats {
     uint32_t site;
@@ -32,14 +32,15 @@ struct vti_loss_stats {
     uint32_t process, track; /* ids, or VT_NONE */
     uint64_t gaps, events;
     bool is_lower_bound;
-    bool is_sliced; /* cut away on purpose: counts in no total */
+    bool is_wanted; /* sliced away, or overwritten as asked: nothing is lost */
     int64_t begin_ns, end_ns;
 };
 
 struct vti_losses {
     struct vti_loss_stats *items; /* owned; by reason, process and track in order of appearance */
     size_t count, capacity;
-    uint64_t lost_events, sliced_events;
+    uint64_t lost_events;                       /* that nobody wanted to miss */
+    uint64_t sliced_events, overwritten_events; /* cut away by `slice`, given way by --ring */
 };
 
 struct vti_overview {
@@ -58,6 +59,11 @@ void vti_overview_free(struct vti_overview *overview);
 /* The losses alone, for which no events are read. */
 int vti_losses_query(const vt_recording *recording, struct vti_losses *losses);
 void vti_losses_free(struct vti_losses *losses);
+
+/* The sites (as vti_site_same() has them) whose figures losses put wrong: an estimate by time, see
+ * distorted.c. The caller frees `sites` with vti_ids_fini(). */
+int vti_distorted_query(vt_recording *recording, const struct vti_losses *losses,
+                        struct vti_ids *sites);
 
 /* As vt_stats_query() of the whole recording, with our own cost left in everywhere. */
 int vti_stats_query_raw(vt_recording *recording, struct vt_stats *stats);

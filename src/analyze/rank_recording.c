@@ -6,6 +6,7 @@
  */
 #include "analyze/rank_impl.h"
 
+#include "analyze/overview.h"
 #include "base/error.h"
 #include "venturi/read.h"
 
@@ -118,18 +119,25 @@ static int walk_spans(struct vti_rank *rank, vt_recording *recording, const stru
     return code;
 }
 
-static void take_trust(struct vti_rank *rank, const vt_recording *recording)
+static int take_trust(struct vti_rank *rank, const vt_recording *recording)
 {
     struct vt_recording_info info;
     struct vt_damage_info damage;
+    struct vti_losses losses;
+    int code = vti_losses_query(recording, &losses);
 
+    if (code)
+        return code;
+    rank->trust.lost_events = losses.lost_events;
+    rank->trust.overwritten_events = losses.overwritten_events;
+    vti_losses_free(&losses);
     vt_recording_info(recording, &info);
-    rank->trust.lost_events = info.lost_events;
     rank->trust.damage_count = info.damage_count;
     if (vt_recording_damage(recording, 0, &damage)) {
         rank->trust.damage_begin = damage.begin_offset;
         rank->trust.damage_end = damage.end_offset;
     }
+    return 0;
 }
 
 int vti_rank_recording(struct vti_rank *rank, const char *path)
@@ -145,7 +153,9 @@ int vti_rank_recording(struct vti_rank *rank, const char *path)
     code = vt_stats_query(recording, &all, &stats);
     if (code)
         goto out;
-    take_trust(rank, recording); /* now that every block has been looked at */
+    code = take_trust(rank, recording); /* now that every block has been looked at */
+    if (code)
+        goto out;
     if (stats.site_count == 0) {
         code = vti_fail(VTI_E_EMPTY, "%s: holds no spans", path);
         goto out;

@@ -2,7 +2,8 @@
  * stats.c - numbers per site: how often, how long, how long without what is inside, percentiles.
  *
  * A span counts if it begins in the filter's time, and then with its whole duration. Our own cost
- * is taken off as the process measured it: `inner` of the span itself, `pair` for each span inside.
+ * is taken off as the process measured it: `inner` of the span itself, `pair` for each span inside;
+ * spans that never ended cost less than that, and nothing is taken off for them.
  * Of spans of one site inside each other only the outermost adds to the total.
  */
 #include "analyze/histogram.h"
@@ -63,10 +64,10 @@ static inline int add_match(struct job *job, const struct vti_track *track, doub
 {
     const struct vti_frame *frame = match->frame;
     int64_t raw = match->end_ns - match->begin_ns;
-    int64_t ns = vti_corrected(raw,
-                               track->inner_ns + (double)(int64_t)match->inside * track->pair_ns);
-    int64_t self = vti_corrected(match->self_ns,
-                                 track->inner_ns + (double)(int64_t)frame->direct * cost_ns);
+    int64_t ended = (int64_t)(match->inside - job->matcher.unended);
+    double own_ns = match->is_finished ? track->inner_ns : 0;
+    int64_t ns = vti_corrected(raw, own_ns + (double)ended * track->pair_ns);
+    int64_t self = vti_corrected(match->self_ns, own_ns + (double)(int64_t)frame->direct * cost_ns);
     struct sum *sum;
 
     if (RARELY(frame->slot >= job->count) && grow_sums(job, frame->slot))
@@ -271,6 +272,7 @@ static int fill(struct job *job, struct vt_stats *stats)
 
         if (!sum->count)
             continue;
+        sum->site = vti_site_same(job->recording, sum->site);
         result = fill_site(sum, &stats->sites[stats->site_count++]);
         overhead += sum->raw_self - sum->self;
         stats->span_count += sum->count;

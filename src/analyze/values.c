@@ -1,4 +1,4 @@
-/* values.c - values, attributes, errors and moments of a recording as JSON. */
+/* values.c - facts, values, attributes, errors and moments of a recording as JSON. */
 #include "analyze/values.h"
 
 #include <stdio.h>
@@ -48,12 +48,76 @@ void vti_error_text(struct vti_buf *out, const struct vt_span *span)
     vti_buf_add(out, span->error_message.data, span->error_message.len);
 }
 
-void vti_json_id(struct vti_json *json, uint32_t id)
+void vti_json_add_id(struct vti_json *json, const char *key, uint32_t id)
 {
     if (id == VT_NONE)
-        vti_json_null(json);
+        vti_json_add_null(json, key);
     else
-        vti_json_uint(json, id);
+        vti_json_add_uint(json, key, id);
+}
+
+void vti_json_add_recording(struct vti_json *json, const struct vt_recording_info *info)
+{
+    char moment[VTI_MOMENT_BYTES];
+    char id[2 * sizeof info->id + 1];
+
+    for (size_t i = 0; i < sizeof info->id; i++)
+        snprintf(id + 2 * i, 3, "%02x", info->id[i]);
+    vti_json_add_string(json, "id", id);
+    vti_json_add_bool(json, "closed", info->is_closed);
+    vti_json_add_string(json, "start", vti_moment_text(moment, info->start_realtime_ns));
+    vti_json_add_int(json, "start_realtime_ns", info->start_realtime_ns);
+    vti_json_add_int(json, "duration_ns", info->duration_ns);
+    vti_json_add_string(json, "command", info->command);
+    vti_json_add_string(json, "directory", info->directory);
+    vti_json_add_string(json, "writer", info->writer_version);
+    vti_json_add_string(json, "policy", info->policy);
+    vti_json_add_string(json, "clock", info->clock);
+    vti_json_add_double(json, "ticks_per_ns", info->ticks_per_ns);
+}
+
+void vti_json_add_host(struct vti_json *json, const struct vt_host_info *host)
+{
+    vti_json_add_string(json, "name", host->name);
+    vti_json_add_string(json, "os", host->os);
+    vti_json_add_string(json, "cpu", host->cpu);
+    vti_json_add_uint(json, "cpu_count", host->cpu_count);
+    vti_json_add_int(json, "offset_ns", host->offset_ns);
+    vti_json_add_int(json, "error_ns", host->error_ns);
+}
+
+void vti_json_add_process(struct vti_json *json, const struct vt_process_info *process)
+{
+    vti_json_add_uint(json, "host", process->host);
+    vti_json_add_uint(json, "pid", process->pid);
+    vti_json_add_uint(json, "parent_pid", process->parent_pid);
+    vti_json_add_id(json, "parent", process->parent);
+    vti_json_add_string(json, "name", process->name);
+    vti_json_add_string(json, "command", process->command);
+    vti_json_add_int(json, "start_ns", process->start_ns);
+    vti_json_add_int(json, "end_ns", process->end_ns);
+    if (process->how == VT_END_UNKNOWN)
+        vti_json_add_null(json, "status");
+    else
+        vti_json_add_uint(json, "status", process->status);
+    vti_json_add_double(json, "pair_ns", process->pair_ns);
+    vti_json_add_double(json, "inner_ns", process->inner_ns);
+}
+
+void vti_json_add_track(struct vti_json *json, const struct vt_track_info *track)
+{
+    vti_json_add_id(json, "process", track->process);
+    vti_json_add_uint(json, "tid", track->tid);
+    vti_json_add_string(json, "name", track->name);
+    vti_json_add_int(json, "start_ns", track->start_ns);
+    vti_json_add_int(json, "end_ns", track->end_ns);
+}
+
+void vti_json_add_damage(struct vti_json *json, const struct vt_damage_info *damage)
+{
+    vti_json_add_uint(json, "begin_offset", damage->begin_offset);
+    vti_json_add_uint(json, "end_offset", damage->end_offset);
+    vti_json_add_string(json, "what", damage->what);
 }
 
 const char *vti_end_text(unsigned how)

@@ -1,4 +1,4 @@
-/* values.h - values, attributes, errors and moments of a recording as JSON. */
+/* values.h - facts, values, attributes, errors and moments of a recording as JSON. */
 #ifndef VENTURI_ANALYZE_VALUES_H
 #define VENTURI_ANALYZE_VALUES_H
 
@@ -15,7 +15,15 @@ void vti_json_attrs(struct vti_json *json, const vt_recording *recording,
 /* "type: message", or the one that is not empty, or "failed". */
 void vti_error_text(struct vti_buf *out, const struct vt_span *span);
 
-void vti_json_id(struct vti_json *json, uint32_t id); /* null for VT_NONE */
+void vti_json_add_id(struct vti_json *json, const char *key, uint32_t id); /* null for VT_NONE */
+
+/* What the recording says of each: members of an object that the caller opened. Ids, and how a
+ * process ended, have other keys in other places and are left to the caller. */
+void vti_json_add_recording(struct vti_json *json, const struct vt_recording_info *info);
+void vti_json_add_host(struct vti_json *json, const struct vt_host_info *host);
+void vti_json_add_process(struct vti_json *json, const struct vt_process_info *process);
+void vti_json_add_track(struct vti_json *json, const struct vt_track_info *track);
+void vti_json_add_damage(struct vti_json *json, const struct vt_damage_info *damage);
 
 const char *vti_end_text(unsigned how);                 /* "exit", "signal", "exec", "unknown" */
 const char *vti_site_kind_text(enum vt_site_type type); /* "span", "counter", … */

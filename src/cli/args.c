@@ -6,8 +6,10 @@
 #include "cli/frame.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Beside the VTI_OPT_… of cmd.h; main looks for --help before a command runs, so commands see
@@ -154,7 +156,7 @@ static int take_letter(struct vti_args *args, const char *word, const char **val
     return check_choice(args, index, given);
 }
 
-int vti_args_next(struct vti_args *args, const char **value)
+static int next_word(struct vti_args *args, const char **value)
 {
     const char *word;
 
@@ -167,7 +169,7 @@ int vti_args_next(struct vti_args *args, const char **value)
     if (!args->only_operands && !strcmp(word, "--")) {
         args->only_operands = true;
         args->at++;
-        return vti_args_next(args, value);
+        return next_word(args, value);
     }
     if (args->only_operands || word[0] != '-' || !word[1]) {
         args->only_operands |= args->command->stops_at_operand;
@@ -183,12 +185,61 @@ int vti_args_next(struct vti_args *args, const char **value)
     return take_letter(args, word, value);
 }
 
+int vti_args_next(struct vti_args *args, const char **value)
+{
+    const struct vti_command *command = args->command;
+    int found = next_word(args, value);
+
+    if (found >= 0 && command->stops_after && command->options[found].letter &&
+        strchr(command->stops_after, command->options[found].letter))
+        args->only_operands = true;
+    return found;
+}
+
+int vti_args_collect(const struct vti_command *command, int argc, char **argv,
+                     const struct vti_place *places, const char **operands, unsigned most,
+                     const char *wanted)
+{
+    struct vti_args args;
+    const char *value;
+    unsigned count = 0;
+    int option;
+
+    vti_args_init(&args, command, argc, argv);
+    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
+        if (option == VTI_OPT_BAD)
+            return VTI_EXIT_BAD;
+        if (option == VTI_OPT_OPERAND && count == most)
+            return vti_cmd_fail(command->name, "%s, what is '%s'?", wanted, value);
+        if (option == VTI_OPT_OPERAND)
+            operands[count++] = value;
+        else if (places[option].text)
+            *places[option].text = value;
+        else
+            *places[option].is_set = true;
+    }
+    return 0;
+}
+
+int vti_args_limit(const char *command, const char *text, size_t least, size_t *limit)
+{
+    char *end;
+
+    errno = 0;
+    *limit = strtoul(text, &end, 10);
+    if (errno || *end || !isdigit((unsigned char)*text) || *limit < least)
+        return vti_cmd_fail(command, "--limit: '%s' is not a number of rows", text);
+    return 0;
+}
+
 bool vti_args_wants_help(const struct vti_command *command, int argc, char **argv)
 {
     struct vti_args args;
     const char *value;
     int found;
 
+    if (command->passes_options)
+        return argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
     vti_args_init(&args, command, argc, argv);
     args.is_quiet = true;
     while ((found = vti_args_next(&args, &value)) != VTI_OPT_DONE) {

@@ -10,6 +10,7 @@
 #define VENTURI_CLI_CMD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum vti_exit {
     VTI_EXIT_OK = 0,
@@ -32,11 +33,14 @@ struct vti_option {
 
 struct vti_command {
     const char *name;
+    const char *alias;                 /* another name of it, or NULL */
     const char *summary;               /* one line, for the list of commands */
     const char *usage;                 /* "[options] FILE [OUT]" */
     const char *about;                 /* paragraphs after the usage, or NULL */
     const struct vti_option *options;  /* ends with a zeroed one; --help and -h are added */
     bool stops_at_operand;             /* the first word that is not an option ends ours (run) */
+    bool passes_options;               /* all of them are another program's; only a lone --help is ours */
+    const char *stops_after;           /* letters of options that end ours too, or NULL */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 };
 
@@ -60,6 +64,24 @@ enum { VTI_OPT_DONE = -1, VTI_OPT_OPERAND = -2, VTI_OPT_BAD = -3 };
 
 void vti_args_init(struct vti_args *args, const struct vti_command *command, int argc, char **argv);
 int vti_args_next(struct vti_args *args, const char **value);
+
+/* Where an option goes: its value, or true for a switch. */
+struct vti_place {
+    const char **text;
+    bool *is_set;
+};
+
+/*
+ * For commands whose options mean nothing to each other: puts every option in its place (in the
+ * order of the table) and up to `most` operands into `operands`. `wanted` is what to say they are
+ * ("one FILE") if there are more. 0, or VTI_EXIT_BAD after one line on stderr.
+ */
+int vti_args_collect(const struct vti_command *command, int argc, char **argv,
+                     const struct vti_place *places, const char **operands, unsigned most,
+                     const char *wanted);
+
+/* A number of rows, at least `least`. 0, or VTI_EXIT_BAD after one line on stderr. */
+int vti_args_limit(const char *command, const char *text, size_t least, size_t *limit);
 
 /* One line on stderr, "venturi NAME: …", with the hint after it if there is one; returns
  * VTI_EXIT_BAD. */

@@ -236,7 +236,7 @@ static void print_zsh(void)
 
 static void print_fish_option(const struct vti_command *command, const struct vti_option *option)
 {
-    printf("complete -c venturi -n '__fish_seen_subcommand_from %s'", command->name);
+    printf("complete -c venturi -n '__venturi_is %s'", command->name);
     if (option->letter)
         printf(" -s %c", option->letter);
     printf(" -l %s", option->name);
@@ -256,7 +256,7 @@ static void print_fish_command(const struct vti_command *command)
 {
     static const struct vti_option help = {'h', "help", NULL, "show help"};
 
-    printf("complete -c venturi -n __fish_use_subcommand -a %s -d '", command->name);
+    printf("complete -c venturi -n '__venturi_is' -a %s -d '", command->name);
     print_quoted(command->summary, "\\");
     printf("'\n");
     for (const struct vti_option *option = options_of(command); option->name; option++)
@@ -264,7 +264,7 @@ static void print_fish_command(const struct vti_command *command)
     print_fish_option(command, &help);
     if (taken_by_command(command) == NOTHING)
         return;
-    printf("complete -c venturi -n '__fish_seen_subcommand_from %s' ", command->name);
+    printf("complete -c venturi -n '__venturi_is %s' ", command->name);
     if (taken_by_command(command) == A_CHOICE) {
         printf("-a '");
         print_choices(command->usage);
@@ -275,15 +275,21 @@ static void print_fish_command(const struct vti_command *command)
     }
 }
 
+/* Conditions of our own: fish's __fish_seen_subcommand_from looks at all words, files too, and not
+ * in the same way in all versions. */
 static void print_fish(void)
 {
-    printf(
-        "# fish completion for venturi; to use it: venturi completions fish | source\n"
-        "complete -c venturi -f\n"
-        "complete -c venturi -n __fish_use_subcommand -l version -d 'tell which version this is'\n"
-        "complete -c venturi -n __fish_use_subcommand -s h -l help -d 'list the commands'\n"
-        "complete -c venturi -n __fish_use_subcommand -a help -d 'explain a command'\n"
-        "complete -c venturi -n '__fish_seen_subcommand_from help' -a '");
+    printf("# fish completion for venturi; to use it: venturi completions fish | source\n"
+           "function __venturi_is # COMMAND: whether it is the first word; without one: if there "
+           "is none\n"
+           "    set -l words (commandline -opc)\n"
+           "    test \"$words[2]\" = \"$argv[1]\"\n"
+           "end\n"
+           "complete -c venturi -f\n"
+           "complete -c venturi -n '__venturi_is' -l version -d 'tell which version this is'\n"
+           "complete -c venturi -n '__venturi_is' -s h -l help -d 'list the commands'\n"
+           "complete -c venturi -n '__venturi_is' -a help -d 'explain a command'\n"
+           "complete -c venturi -n '__venturi_is help' -a '");
     print_command_names();
     printf("'\n");
     for (int i = 0; vti_commands[i]; i++)

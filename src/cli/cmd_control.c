@@ -22,7 +22,7 @@
 
 enum { OPT_JSON };
 
-static const struct vti_option options[] = {{0, "json", NULL, "the list as JSON"},
+static const struct vti_option options[] = {{0, "json", NULL, "write the list as JSON"},
                                             {0, NULL, NULL, NULL}};
 
 extern const struct vti_command vti_cmd_control;
@@ -89,25 +89,16 @@ static int show_json(const struct control *control)
         const struct vti_answer *answer = &control->sessions[i].answer;
 
         vti_json_object(&json);
-        vti_json_key(&json, "file");
-        vti_json_string(&json, answer->path);
-        vti_json_key(&json, "drainer_pid");
-        vti_json_int(&json, answer->drainer_pid);
-        vti_json_key(&json, "recording");
-        vti_json_bool(&json, answer->is_on);
-        vti_json_key(&json, "processes");
-        vti_json_uint(&json, answer->process_count);
-        vti_json_key(&json, "events");
-        vti_json_uint(&json, answer->events);
-        vti_json_key(&json, "lost");
-        vti_json_uint(&json, answer->lost);
+        vti_json_add_string(&json, "file", answer->path);
+        vti_json_add_int(&json, "drainer_pid", answer->drainer_pid);
+        vti_json_add_bool(&json, "recording", answer->is_on);
+        vti_json_add_uint(&json, "processes", answer->process_count);
+        vti_json_add_uint(&json, "events", answer->events);
+        vti_json_add_uint(&json, "lost", answer->lost);
         vti_json_object_end(&json);
     }
     vti_json_array_end(&json);
-    vti_buf_add_u8(&out, '\n');
-    fwrite(out.data, 1, out.len, stdout);
-    vti_buf_fini(&out);
-    return VTI_EXIT_OK;
+    return vti_print_json(&out) ? vti_cmd_error("control", VTI_E_NOMEM) : VTI_EXIT_OK;
 }
 
 static int show(const struct control *control)

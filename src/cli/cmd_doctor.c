@@ -86,33 +86,25 @@ static int print_text(const struct vti_check *checks, const struct vti_setting *
     return 0;
 }
 
-static void add_member(struct vti_json *json, const char *key, const char *value)
-{
-    vti_json_key(json, key);
-    vti_json_string(json, value);
-}
-
 static int print_json(const struct vti_check *checks, const struct vti_setting *settings,
                       bool works)
 {
     static const char *const words[] = {"ok", "note", "bad"};
     struct vti_buf text = {0};
     struct vti_json json;
-    int code = 0;
 
     vti_json_init(&json, &text);
     vti_json_object(&json);
-    add_member(&json, "version", VENTURI_VERSION);
-    vti_json_key(&json, "works");
-    vti_json_bool(&json, works);
+    vti_json_add_string(&json, "version", VENTURI_VERSION);
+    vti_json_add_bool(&json, "works", works);
     vti_json_key(&json, "checks");
     vti_json_array(&json);
     for (unsigned i = 0; i < VTI_CHECK_COUNT; i++) {
         vti_json_object(&json);
-        add_member(&json, "name", checks[i].name);
-        add_member(&json, "state", words[checks[i].state]);
-        add_member(&json, "found", checks[i].text);
-        add_member(&json, "hint", checks[i].hint);
+        vti_json_add_string(&json, "name", checks[i].name);
+        vti_json_add_string(&json, "state", words[checks[i].state]);
+        vti_json_add_string(&json, "found", checks[i].text);
+        vti_json_add_string(&json, "hint", checks[i].hint);
         vti_json_object_end(&json);
     }
     vti_json_array_end(&json);
@@ -120,21 +112,15 @@ static int print_json(const struct vti_check *checks, const struct vti_setting *
     vti_json_array(&json);
     for (unsigned i = 0; i < VTI_SETTING_COUNT; i++) {
         vti_json_object(&json);
-        add_member(&json, "name", settings[i].name);
-        add_member(&json, "value", settings[i].value);
-        add_member(&json, "from", settings[i].from);
-        add_member(&json, "trouble", settings[i].trouble);
+        vti_json_add_string(&json, "name", settings[i].name);
+        vti_json_add_string(&json, "value", settings[i].value);
+        vti_json_add_string(&json, "from", settings[i].from);
+        vti_json_add_string(&json, "trouble", settings[i].trouble);
         vti_json_object_end(&json);
     }
     vti_json_array_end(&json);
     vti_json_object_end(&json);
-    vti_buf_add_u8(&text, '\n');
-    if (text.failed)
-        code = vti_fail(VTI_E_NOMEM, "out of memory");
-    else
-        fwrite(text.data, 1, text.len, stdout);
-    vti_buf_fini(&text);
-    return code;
+    return vti_print_json(&text);
 }
 
 static int run(int argc, char **argv)
@@ -143,19 +129,12 @@ static int run(int argc, char **argv)
     struct vti_setting settings[VTI_SETTING_COUNT];
     bool is_json = false;
     bool works = true;
-    struct vti_args args;
-    const char *value;
-    int option;
-    int code;
+    const struct vti_place places[] = {[OPT_JSON] = {.is_set = &is_json}};
+    int code = vti_args_collect(&vti_cmd_doctor, argc, argv, places, NULL, 0,
+                                "it takes no operands");
 
-    vti_args_init(&args, &vti_cmd_doctor, argc, argv);
-    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
-        if (option == VTI_OPT_BAD)
-            return VTI_EXIT_BAD;
-        if (option == VTI_OPT_OPERAND)
-            return vti_cmd_fail("doctor", "what is '%s'? It takes no operands", value);
-        is_json = true;
-    }
+    if (code)
+        return code;
     vti_machine_check(checks);
     vti_machine_settings(settings);
     for (unsigned i = 0; i < VTI_CHECK_COUNT; i++)
@@ -169,7 +148,7 @@ static int run(int argc, char **argv)
 const struct vti_command vti_cmd_doctor = {
     .name = "doctor",
     .summary = "what this machine allows, and which settings count",
-    .usage = "[options]",
+    .usage = "[--json]",
     .about = "Tries what recording needs on this machine: the clock, shared memory, the\n"
              "drainer, space on the disk; and lists the settings that count. Exit code 0:\n"
              "recording works here, 1: it does not.",

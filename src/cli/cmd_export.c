@@ -23,9 +23,9 @@ static const struct vti_option options[] = {
     [OPT_FORMAT] = {'f', "format", formats + 1, "what to write (default: by the ending of OUT)"},
     [OPT_OUTPUT] = {'o', "output", "OUT", "where to (default: standard output)"},
     [OPT_FORCE] = {0, "force", NULL, "replace OUT if it exists"},
-    [OPT_FROM] = {0, "from", "TIME", "leave out what ended before: 1.5s, 300ms, 10%, -2s"},
-    [OPT_TO] = {0, "to", "TIME", "leave out what began later"},
-    [OPT_LIST] = {0, "list", NULL, "list the formats"},
+    [OPT_FROM] = {0, "from", "TIME", "leave out what ended before TIME"},
+    [OPT_TO] = {0, "to", "TIME", "leave out what began after TIME"},
+    [OPT_LIST] = {0, "list", NULL, "list the formats, with what reads them"},
     {0},
 };
 
@@ -39,60 +39,43 @@ struct request {
 
 static int take_arguments(struct request *request, int argc, char **argv)
 {
-    struct vti_args args;
-    const char *value;
-    int option;
+    const struct vti_place places[] = {
+        [OPT_FORMAT] = {.text = &request->format}, [OPT_OUTPUT] = {.text = &request->output},
+        [OPT_FORCE] = {.is_set = &request->force}, [OPT_FROM] = {.text = &request->from},
+        [OPT_TO] = {.text = &request->to},         [OPT_LIST] = {.is_set = &request->wants_list},
+    };
 
-    vti_args_init(&args, &vti_cmd_export, argc, argv);
-    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
-        switch (option) {
-        case OPT_FORMAT:
-            request->format = value;
-            break;
-        case OPT_OUTPUT:
-            request->output = value;
-            break;
-        case OPT_FORCE:
-            request->force = true;
-            break;
-        case OPT_FROM:
-            request->from = value;
-            break;
-        case OPT_TO:
-            request->to = value;
-            break;
-        case OPT_LIST:
-            request->wants_list = true;
-            break;
-        case VTI_OPT_OPERAND:
-            if (request->file)
-                return vti_cmd_fail("export", "one FILE, what is '%s'?", value);
-            request->file = value;
-            break;
-        default:
-            return VTI_EXIT_BAD;
-        }
-    }
-    return 0;
+    return vti_args_collect(&vti_cmd_export, argc, argv, places, &request->file, 1, "one FILE");
 }
 
-/* By name, or by the ending of the output's name. */
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t len = strlen(path);
+    size_t more = strlen(ending);
+
+    return len > more && path[len - more - 1] == '.' && !strcmp(path + len - more, ending);
+}
+
+/* By name, or by the ending of the output's name: the longest that fits, x.speedscope.json is not json. */
 static const struct vti_exporter *find_exporter(const struct request *request)
 {
-    const char *ending = request->output ? strrchr(request->output, '.') : NULL;
+    const struct vti_exporter *found = NULL;
 
     if (request->format)
         return vti_exporter_find(request->format);
-    for (int i = 0; ending && vti_exporters[i]; i++)
-        if (!strcmp(vti_exporters[i]->extension, ending + 1))
-            return vti_exporters[i];
-    return NULL;
+    for (int i = 0; request->output && vti_exporters[i]; i++)
+        if (has_ending(request->output, vti_exporters[i]->extension) &&
+            (!found || strlen(vti_exporters[i]->extension) > strlen(found->extension)))
+            found = vti_exporters[i];
+    return found;
 }
 
 static int check_request(struct request *request)
 {
-    if (!request->file)
-        return vti_cmd_fail("export", "which FILE? A recording (.vt)");
+    int code = vti_reading_check("export", request->file);
+
+    if (code)
+        return code;
     request->exporter = find_exporter(request);
     if (!request->exporter)
         return vti_cmd_fail("export", "which format? -f %s", formats + 1);
@@ -133,28 +116,19 @@ static int write_output(void *arg, const void *bytes, size_t count)
 /* Whole lines, in which nothing may steer the terminal. */
 static int write_terminal(void *arg, const void *bytes, size_t count)
 {
-    const char *at = bytes;
     struct vti_buf safe = {0};
     int code;
 
-    while (count) {
-        const char *newline = memchr(at, '\n', count);
-        size_t len = newline ? (size_t)(newline - at) : count;
-
-        vti_text_safe(&safe, at, len);
-        if (newline)
-            vti_buf_add_u8(&safe, '\n');
-        at += len + (newline != NULL);
-        count -= len + (newline != NULL);
-    }
+    vti_text_safe_lines(&safe, bytes, count);
     code = safe.failed ? vti_fail(VTI_E_NOMEM, "out of memory")
                        : write_output(arg, safe.data, safe.len);
     vti_buf_fini(&safe);
     return code;
 }
 
-static int export(const struct request *request, vt_recording *recording)
+static int export(vt_recording *recording, void *arg)
 {
+    const struct request *request = arg;
     struct vti_export_options what = {0};
     struct vti_output *output = NULL;
     struct vti_sink sink;
@@ -173,18 +147,12 @@ static int export(const struct request *request, vt_recording *recording)
         code = vti_output_commit(output);
     else
         vti_output_abandon(output);
-    if (!code) {
-        vti_reading_warn("export", recording);
-        return VTI_EXIT_OK;
-    }
-    vti_cmd_error("export", code);
-    return VTI_EXIT_BAD;
+    return code ? vti_cmd_error("export", code) : VTI_EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
     struct request request = {0};
-    vt_recording *recording;
     int code = take_arguments(&request, argc, argv);
 
     if (code)
@@ -193,11 +161,7 @@ static int run(int argc, char **argv)
         return print_list();
     code = check_request(&request);
     if (!code)
-        code = vti_reading_open("export", request.file, &recording);
-    if (code)
-        return code;
-    code = export(&request, recording);
-    vt_recording_close(recording);
+        code = vti_reading_do("export", request.file, export, &request);
     vti_stop_end();
     return code;
 }
@@ -205,9 +169,11 @@ static int run(int argc, char **argv)
 const struct vti_command vti_cmd_export = {
     .name = "export",
     .summary = "a recording in a format that other tools read",
-    .usage = "[options] -f FORMAT FILE [-o OUT]",
-    .about = "Writes the recording FILE for another tool. OUT appears when it is whole;\n"
-             "without it, text goes to standard output.",
+    .usage = "[options] FILE [-o OUT]",
+    .about = "Writes the recording FILE for another tool, in the format that -f or the ending\n"
+             "of OUT names. OUT appears when it is whole; without it, text goes to standard\n"
+             "output. TIME counts from the start (1.5s, 300ms), as a share of the whole (10%)\n"
+             "or, with a minus, from the end (-2s).",
     .options = options,
     .run = run,
 };

@@ -58,6 +58,16 @@ static const char *state_text(const struct vt_recording_info *info)
     return info->is_closed ? "closed" : "not closed: still growing, or its writer was stopped";
 }
 
+/* The one that `venturi run` was given; without it, that of the first process. */
+static const char *command_of(const struct vti_info *all)
+{
+    struct vt_process_info process = {.command = ""};
+
+    if (!*all->info.command)
+        vt_recording_process(all->recording, 0, &process);
+    return *all->info.command ? all->info.command : process.command;
+}
+
 static void print_hosts(const struct vti_info *all)
 {
     struct vt_host_info host;
@@ -120,8 +130,8 @@ static void print_recording(const struct vti_info *all)
     print_line("recorded", "%s, %s", vti_text_when(when, info->start_realtime_ns),
                vti_text_duration(number, (double)(end_ns - begin_ns)));
     print_line("state", "%s", state_text(info));
-    if (*info->command)
-        print_line("command", "%s", info->command);
+    if (*command_of(all))
+        print_line("command", "%s", command_of(all));
     if (*info->directory)
         print_line("directory", "%s", info->directory);
     if (all->merged > 1)
@@ -258,6 +268,8 @@ static int print_losses(const struct vti_info *all)
     int code;
 
     print_line("lost", "%llu events", (unsigned long long)all->losses.lost_events);
+    if (all->losses.overwritten_events)
+        print_line("ring", VTI_KEPT_THE_END, (unsigned long long)all->losses.overwritten_events);
     if (all->losses.sliced_events)
         print_line("sliced", "%llu events before and after were cut away on purpose",
                    (unsigned long long)all->losses.sliced_events);
@@ -354,8 +366,9 @@ static unsigned long merged_from(const vt_recording *recording)
     return strtoul(text, NULL, 10);
 }
 
-static int show(vt_recording *recording, bool is_json)
+static int show(vt_recording *recording, void *arg)
 {
+    const bool *is_json = arg;
     struct vti_info all = {.recording = recording};
     int code = vti_recording_check(recording);
 
@@ -366,44 +379,20 @@ static int show(vt_recording *recording, bool is_json)
     if (!code)
         code = count_processes(&all);
     if (!code)
-        code = is_json ? vti_info_json(&all) : print_info(&all);
+        code = *is_json ? vti_info_json(&all) : print_info(&all);
     vti_losses_free(&all.losses);
     free(all.processes);
-    if (code)
-        return vti_cmd_error("info", code);
-    vti_reading_warn("info", recording);
-    return VTI_EXIT_OK;
+    return code ? vti_cmd_error("info", code) : VTI_EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
-    vt_recording *recording;
-    struct vti_args args;
     const char *file = NULL;
     bool is_json = false;
-    const char *value;
-    int option;
-    int code;
+    const struct vti_place places[] = {[OPT_JSON] = {.is_set = &is_json}};
+    int code = vti_args_collect(&vti_cmd_info, argc, argv, places, &file, 1, "one FILE");
 
-    vti_args_init(&args, &vti_cmd_info, argc, argv);
-    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
-        if (option == VTI_OPT_BAD)
-            return VTI_EXIT_BAD;
-        if (option == OPT_JSON)
-            is_json = true;
-        else if (file)
-            return vti_cmd_fail("info", "one FILE, what is '%s'?", value);
-        else
-            file = value;
-    }
-    if (!file)
-        return vti_cmd_fail("info", "which FILE? A recording (.vt)");
-    code = vti_reading_open("info", file, &recording);
-    if (code)
-        return code;
-    code = show(recording, is_json);
-    vt_recording_close(recording);
-    return code;
+    return code ? code : vti_reading_do("info", file, show, &is_json);
 }
 
 const struct vti_command vti_cmd_info = {
@@ -411,7 +400,7 @@ const struct vti_command vti_cmd_info = {
     .summary = "what is in a recording: processes, threads, sizes, losses, damage",
     .usage = "[--json] FILE",
     .about = "Shows what the recording FILE holds, where it comes from and what is missing\n"
-             "from it. All checksums are looked at.",
+             "from it, with processes, threads, losses and damage. All checksums are checked.",
     .options = options,
     .run = run,
 };

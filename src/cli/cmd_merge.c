@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "cli/cmd.h"
 #include "cli/quantity.h"
+#include "cli/reading.h"
 #include "cli/render.h"
 #include "cli/stop.h"
 #include "export/merge.h"
@@ -58,6 +59,9 @@ static int take_arguments(struct request *request, int argc, char **argv)
     }
     if (!request->count)
         return vti_cmd_fail("merge", "which FILEs? The recordings to merge");
+    for (size_t i = 0; i < request->count; i++)
+        if (vti_reading_check("merge", request->inputs[i].path))
+            return VTI_EXIT_BAD;
     if (!request->output)
         return vti_cmd_fail("merge", "where to? -o OUT");
     return 0;

@@ -48,38 +48,27 @@ static void interrupt(void)
 
 static int take_arguments(struct request *request, int argc, char **argv)
 {
-    struct vti_args args;
-    const char *value;
-    int option;
+    const struct vti_place places[] = {
+        [OPT_JSON] = {.is_set = &request->is_json},
+        [OPT_CSV] = {.is_set = &request->is_csv},
+        [OPT_LIST] = {.is_set = &request->wants_list},
+    };
+    const char *operands[2] = {NULL, NULL};
+    int code = vti_args_collect(&vti_cmd_query, argc, argv, places, operands, 2,
+                                "one FILE and one query");
 
-    vti_args_init(&args, &vti_cmd_query, argc, argv);
-    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
-        switch (option) {
-        case OPT_JSON:
-            request->is_json = true;
-            break;
-        case OPT_CSV:
-            request->is_csv = true;
-            break;
-        case OPT_LIST:
-            request->wants_list = true;
-            break;
-        case VTI_OPT_OPERAND:
-            if (request->query)
-                return vti_cmd_fail("query", "one FILE and one query, what is '%s'?", value);
-            *(request->file ? &request->query : &request->file) = value;
-            break;
-        default:
-            return VTI_EXIT_BAD;
-        }
-    }
+    if (code)
+        return code;
+    request->file = operands[0];
+    request->query = operands[1];
     if (request->is_json && request->is_csv)
         return vti_cmd_fail("query", "either --json or --csv");
-    if (!request->file && !request->wants_list)
-        return vti_cmd_fail("query", "which FILE? A recording (.vt)");
-    if (!request->query && !request->wants_list)
-        return vti_cmd_fail("query", "which query? \"SELECT ...\"; --list shows the tables");
-    return 0;
+    if (request->wants_list)
+        return 0;
+    code = vti_reading_check("query", request->file);
+    if (!code && !request->query)
+        code = vti_cmd_fail("query", "which query? \"SELECT ...\"; --list shows the tables");
+    return code;
 }
 
 /* ---- the tables ------------------------------------------------------------------------------ */
@@ -95,10 +84,8 @@ static void list_as_json(struct vti_buf *out)
     vti_json_array(&json);
     for (unsigned i = 0; vti_sql_table_at(i, &name, &about, &columns); i++) {
         vti_json_object(&json);
-        vti_json_key(&json, "table");
-        vti_json_string(&json, name);
-        vti_json_key(&json, "about");
-        vti_json_string(&json, about);
+        vti_json_add_string(&json, "table", name);
+        vti_json_add_string(&json, "about", about);
         vti_json_key(&json, "columns");
         vti_json_array(&json);
         for (; columns->name; columns++)
@@ -153,16 +140,18 @@ static int print_list(const struct request *request)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void add_value(struct vti_buf *out, const struct vt_value *value)
+static bool is_number(const struct vt_value *value)
 {
-    char number[32];
+    return value->type == VT_VALUE_INT || value->type == VT_VALUE_DOUBLE;
+}
 
+/* Nothing for what is unknown and what is no finite number. */
+static void add_number(struct vti_buf *out, const struct vt_value *value)
+{
     if (value->type == VT_VALUE_INT)
         vti_buf_add_decimal(out, value->i);
     else if (value->type == VT_VALUE_DOUBLE)
-        vti_buf_add(out, number, (size_t)vti_double_text(number, value->d));
-    else if (value->type == VT_VALUE_TEXT)
-        vti_buf_add(out, value->text.data, value->text.len);
+        vti_csv_double(out, value->d);
 }
 
 static void add_json_row(struct output *output)
@@ -182,36 +171,34 @@ static void add_json_row(struct output *output)
     vti_json_object_end(&json);
 }
 
-static void add_csv_cell(struct output *output, unsigned at, const char *text, size_t len)
+static void add_csv_text(struct output *output, const char *text, size_t len)
 {
     struct vti_buf safe = {0};
 
-    if (at)
-        vti_buf_add_u8(&output->buf, ',');
     if (output->is_terminal) {
         vti_text_safe(&safe, text, len);
-        vti_csv_field(&output->buf, (const char *)safe.data, safe.len);
+        vti_csv_text(&output->buf, (const char *)safe.data, safe.len);
         output->buf.failed |= safe.failed;
         vti_buf_fini(&safe);
     } else {
-        vti_csv_field(&output->buf, text, len);
+        vti_csv_text(&output->buf, text, len);
     }
 }
 
 static void add_csv_row(struct output *output)
 {
-    struct vti_buf cell = {0};
     struct vt_value value;
 
     for (unsigned i = 0; i < vti_sql_column_count(output->sql); i++) {
         vti_sql_value(output->sql, i, &value);
-        vti_buf_clear(&cell);
-        add_value(&cell, &value);
-        add_csv_cell(output, i, (const char *)cell.data, cell.len);
-        output->buf.failed |= cell.failed;
+        if (i)
+            vti_buf_add_u8(&output->buf, ',');
+        if (value.type == VT_VALUE_TEXT)
+            add_csv_text(output, value.text.data, value.text.len);
+        else
+            add_number(&output->buf, &value);
     }
     vti_buf_add_u8(&output->buf, '\n');
-    vti_buf_fini(&cell);
 }
 
 static void add_table_row(struct output *output)
@@ -222,11 +209,13 @@ static void add_table_row(struct output *output)
     for (unsigned i = 0; i < vti_sql_column_count(output->sql); i++) {
         vti_sql_value(output->sql, i, &value);
         vti_buf_clear(&cell);
-        if (value.type == VT_VALUE_NONE)
+        if (value.type == VT_VALUE_TEXT)
+            vti_buf_add(&cell, value.text.data, value.text.len);
+        else
+            add_number(&cell, &value);
+        if (!cell.len && value.type != VT_VALUE_TEXT)
             vti_buf_add_u8(&cell, '-');
-        add_value(&cell, &value);
-        vti_rows_cell(output->rows, (const char *)cell.data, cell.len,
-                      value.type == VT_VALUE_INT || value.type == VT_VALUE_DOUBLE);
+        vti_rows_cell(output->rows, (const char *)cell.data, cell.len, is_number(&value));
     }
     vti_buf_fini(&cell);
 }
@@ -242,7 +231,9 @@ static int begin_output(const struct request *request, struct output *output)
         for (unsigned i = 0; i < count; i++) {
             const char *name = vti_sql_column_name(output->sql, i);
 
-            add_csv_cell(output, i, name, strlen(name));
+            if (i)
+                vti_buf_add_u8(&output->buf, ',');
+            add_csv_text(output, name, strlen(name));
         }
         vti_buf_add_u8(&output->buf, '\n');
     } else {
@@ -286,8 +277,9 @@ static int write_rows(const struct request *request, struct output *output)
     return output->rows ? vti_rows_finish(output->rows) : flush_output(output, 0);
 }
 
-static int query(const struct request *request, vt_recording *recording)
+static int query(vt_recording *recording, void *arg)
 {
+    const struct request *request = arg;
     struct output output = {.is_terminal = isatty(STDOUT_FILENO)};
     int code = vti_sql_open(&output.sql, recording);
 
@@ -299,8 +291,6 @@ static int query(const struct request *request, vt_recording *recording)
         code = write_rows(request, &output);
     if (code && !vti_stop_asked())
         vti_cmd_error("query", code);
-    else if (!code)
-        vti_reading_warn("query", recording);
     running = NULL;
     vti_sql_close(output.sql);
     vti_buf_fini(&output.buf);
@@ -311,18 +301,13 @@ static int query(const struct request *request, vt_recording *recording)
 static int run(int argc, char **argv)
 {
     struct request request = {0};
-    vt_recording *recording;
     int code = take_arguments(&request, argc, argv);
 
     if (code)
         return code;
     if (request.wants_list)
         return print_list(&request);
-    code = vti_reading_open("query", request.file, &recording);
-    if (code)
-        return code;
-    code = query(&request, recording);
-    vt_recording_close(recording);
+    code = vti_reading_do("query", request.file, query, &request);
     if (vti_stop_asked()) {
         fflush(stdout);
         vti_stop_end();
@@ -336,7 +321,7 @@ const struct vti_command vti_cmd_query = {
     .usage = "[options] FILE \"SELECT ...\"",
     .about = "Runs one SQL query (SQLite's dialect) over the tables of a recording. Times are\n"
              "nanoseconds since its start; what is unknown is null. Nothing can be changed\n"
-             "and no other file can be reached.",
+             "and no other file can be reached. --list names the tables; it needs no FILE.",
     .options = options,
     .run = run,
 };

@@ -4,10 +4,9 @@
 #include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/rank_render.h"
+#include "cli/render.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,62 +36,29 @@ struct request {
     struct vti_rank_options rank;
 };
 
-static int take_option(struct request *request, int option, const char *value)
-{
-    char *end;
-
-    switch (option) {
-    case OPT_WIDE:
-        request->rank.is_wide = true;
-        break;
-    case OPT_SORT:
-        request->sort = value;
-        break;
-    case OPT_JSON:
-        request->is_json = true;
-        break;
-    case OPT_CSV:
-        request->is_csv = true;
-        break;
-    case OPT_RAW:
-        request->rank.is_raw = true;
-        break;
-    case OPT_COMPAT:
-        request->rank.is_compat = true;
-        break;
-    case OPT_FORCE:
-        request->force = true;
-        break;
-    case OPT_LIMIT:
-        errno = 0;
-        request->limit = strtoul(value, &end, 10);
-        if (errno || *end || !(*value >= '0' && *value <= '9') || request->limit == 0)
-            return vti_cmd_fail("rank", "--limit: '%s' is not a number of rows", value);
-    }
-    return 0;
-}
-
 static int take_arguments(struct request *request, int argc, char **argv)
 {
-    struct vti_args args;
-    const char *value;
-    int option;
+    const char *limit = NULL;
+    const char *operands[2] = {NULL, NULL};
+    const struct vti_place places[] = {
+        [OPT_WIDE] = {.is_set = &request->rank.is_wide},
+        [OPT_SORT] = {.text = &request->sort},
+        [OPT_LIMIT] = {.text = &limit},
+        [OPT_JSON] = {.is_set = &request->is_json},
+        [OPT_CSV] = {.is_set = &request->is_csv},
+        [OPT_RAW] = {.is_set = &request->rank.is_raw},
+        [OPT_COMPAT] = {.is_set = &request->rank.is_compat},
+        [OPT_FORCE] = {.is_set = &request->force},
+    };
+    int code = vti_args_collect(&vti_cmd_rank, argc, argv, places, operands, 2,
+                                "one FILE and one OUT");
 
-    vti_args_init(&args, &vti_cmd_rank, argc, argv);
-    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
-        if (option == VTI_OPT_BAD)
-            return VTI_EXIT_BAD;
-        if (option != VTI_OPT_OPERAND) {
-            if (take_option(request, option, value))
-                return VTI_EXIT_BAD;
-        } else if (!request->file) {
-            request->file = value;
-        } else if (!request->out) {
-            request->out = value;
-        } else {
-            return vti_cmd_fail("rank", "one FILE and one OUT, what is '%s'?", value);
-        }
-    }
+    if (!code && limit)
+        code = vti_args_limit("rank", limit, 1, &request->limit);
+    if (code)
+        return code;
+    request->file = operands[0];
+    request->out = operands[1];
     if (!request->file)
         return vti_cmd_fail("rank",
                             "which FILE? A recording, a trace log, or - for standard input");
@@ -170,6 +136,9 @@ static void warn_about_recording(const struct vti_rank *rank, const char *file)
     if (trust.lost_events)
         vti_cmd_warn("rank", "%s: events lost while recording: %llu", file,
                      (unsigned long long)trust.lost_events);
+    if (trust.overwritten_events)
+        vti_cmd_warn("rank", "%s: " VTI_KEPT_THE_END, file,
+                     (unsigned long long)trust.overwritten_events);
 }
 
 /* The script is gone by an exception; its output file was open, so it is there and empty. */

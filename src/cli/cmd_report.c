@@ -2,24 +2,14 @@
  * cmd_report.c - venturi report: the summary of a recording in the terminal. The JSON form is in
  * report_json.c.
  */
-#include "analyze/values.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/reading.h"
-#include "cli/render.h"
 #include "cli/report.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LIMIT 20
-#define NAME_LEAST 16  /* columns that a name needs beside the figures */
-#define OTHERS_MOST 20 /* rows of counters, marks and errors; --json has all */
 
 enum { OPT_SORT, OPT_LIMIT, OPT_RAW, OPT_JSON };
 
@@ -43,42 +33,20 @@ struct request {
 
 static int take_arguments(struct request *request, int argc, char **argv)
 {
-    struct vti_args args;
-    const char *value;
-    char *end;
-    int option;
+    const char *limit = NULL;
+    const struct vti_place places[] = {
+        [OPT_SORT] = {.text = &request->sort},
+        [OPT_LIMIT] = {.text = &limit},
+        [OPT_RAW] = {.is_set = &request->is_raw},
+        [OPT_JSON] = {.is_set = &request->is_json},
+    };
+    int code = vti_args_collect(&vti_cmd_report, argc, argv, places, &request->file, 1, "one FILE");
 
-    vti_args_init(&args, &vti_cmd_report, argc, argv);
-    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
-        switch (option) {
-        case OPT_SORT:
-            request->sort = value;
-            break;
-        case OPT_LIMIT:
-            errno = 0;
-            request->limit = strtoul(value, &end, 10);
-            if (errno || *end || *value < '0' || *value > '9')
-                return vti_cmd_fail("report", "--limit: '%s' is not a number of rows", value);
-            request->limit = request->limit ? request->limit : SIZE_MAX;
-            break;
-        case OPT_RAW:
-            request->is_raw = true;
-            break;
-        case OPT_JSON:
-            request->is_json = true;
-            break;
-        case VTI_OPT_OPERAND:
-            if (request->file)
-                return vti_cmd_fail("report", "one FILE, what is '%s'?", value);
-            request->file = value;
-            break;
-        default:
-            return VTI_EXIT_BAD;
-        }
-    }
-    if (!request->file)
-        return vti_cmd_fail("report", "which FILE? A recording (.vt)");
-    return 0;
+    if (!code && limit)
+        code = vti_args_limit("report", limit, 0, &request->limit);
+    if (!request->limit)
+        request->limit = SIZE_MAX;
+    return code;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -164,14 +132,17 @@ static int gather_stats(struct vti_report *report)
     return vti_stats_query_raw(report->recording, &report->stats);
 }
 
-static int show(const struct request *request, vt_recording *recording)
+static int show(vt_recording *recording, void *arg)
 {
+    const struct request *request = arg;
     struct vti_report report = {
         .recording = recording, .limit = request->limit, .is_raw = request->is_raw};
     int code = gather_stats(&report);
 
     if (!code)
         code = vti_overview_query(recording, &report.overview);
+    if (!code)
+        code = vti_distorted_query(recording, &report.overview.losses, &report.distorted);
     vt_recording_info(recording, &report.info);
     if (!code) {
         sort(&report, request->sort);
@@ -179,25 +150,16 @@ static int show(const struct request *request, vt_recording *recording)
     }
     vt_stats_free(&report.stats);
     vti_overview_free(&report.overview);
-    if (code)
-        return vti_cmd_error("report", code);
-    vti_reading_warn("report", recording);
-    return VTI_EXIT_OK;
+    vti_ids_fini(&report.distorted);
+    return code ? vti_cmd_error("report", code) : VTI_EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
     struct request request = {.sort = "total", .limit = LIMIT};
-    vt_recording *recording;
     int code = take_arguments(&request, argc, argv);
 
-    if (!code)
-        code = vti_reading_open("report", request.file, &recording);
-    if (code)
-        return code;
-    code = show(&request, recording);
-    vt_recording_close(recording);
-    return code;
+    return code ? code : vti_reading_do("report", request.file, show, &request);
 }
 
 const struct vti_command vti_cmd_report = {
@@ -205,8 +167,9 @@ const struct vti_command vti_cmd_report = {
     .summary = "the summary of a recording: where the time went",
     .usage = "[options] FILE",
     .about = "Shows the spans of the recording FILE that took the most time, its counters,\n"
-             "marks and errors, and how far the figures can be trusted. Total counts spans\n"
-             "inside others of their own kind once; self leaves out the spans inside.",
+             "marks and errors, and how far the figures can be trusted. Total is the time of\n"
+             "all spans of a row (one inside another of the same row counts once); self is\n"
+             "the same without the time of spans inside. ~ marks rows that losses put wrong.",
     .options = options,
     .run = run,
 };

@@ -8,36 +8,76 @@
 #include "base/error.h"
 #include "cli/child.h"
 #include "cli/cmd.h"
+#include "cli/preload.h"
+#include "cli/python.h"
 #include "cli/quantity.h"
-#include "cli/render.h"
+#include "cli/run_output.h"
+#include "cli/run_summary.h"
 #include "drain/drain.h"
+#include "venturi/hook.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#define MOST_HZ 20000
 #define LONGEST_NS (INT64_C(7) * 86400 * 1000000000)
 
-enum { OPT_OUTPUT, OPT_FORCE, OPT_RING, OPT_BLOCK, OPT_BUFFER, OPT_PAUSED, OPT_QUIET };
+enum {
+    OPT_OUTPUT,
+    OPT_FORCE,
+    OPT_MODULE,
+    OPT_CODE,
+    OPT_PYTHON,
+    OPT_BUILTINS,
+    OPT_ONLY_MINE,
+    OPT_INCLUDE,
+    OPT_EXCLUDE,
+    OPT_TIMELINE,
+    OPT_FUNCTIONS,
+    OPT_NO_FUNCTIONS,
+    OPT_NATIVE,
+    OPT_RATE,
+    OPT_RING,
+    OPT_BLOCK,
+    OPT_BUFFER,
+    OPT_PAUSED,
+    OPT_QUIET
+};
 
 static const struct vti_option options[] = {
-    {'o', "output", "FILE", "the recording (default PROG-YYYYmmdd-HHMMSS-PID.vt)"},
-    {'f', "force", NULL, "replace FILE if it exists"},
-    {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
-    {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
-    {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
-    {0, "paused", NULL, "start with recording off (see `venturi control`)"},
-    {'q', "quiet", NULL, "nothing on stderr unless something went wrong"},
+    [OPT_OUTPUT] = {'o', "output", "FILE", "the recording, or a pstats file (.prof)"},
+    [OPT_FORCE] = {'f', "force", NULL, "replace FILE if it exists"},
+    [OPT_MODULE] = {'m', "module", "MODULE", "a Python module; ends our options"},
+    [OPT_CODE] = {'c', "code", "CODE", "Python code; ends our options"},
+    [OPT_PYTHON] = {0, "python", "PATH", "the Python to use (default python3)"},
+    [OPT_BUILTINS] = {0, "builtins", NULL, "built-in functions of Python too"},
+    [OPT_ONLY_MINE] = {0, "only-mine", NULL, "no functions of libraries"},
+    [OPT_INCLUDE] = {0, "include", "GLOB", "only functions of these files"},
+    [OPT_EXCLUDE] = {0, "exclude", "GLOB", "no functions of these files"},
+    [OPT_TIMELINE] = {0, "timeline", NULL, "each call with its times, not only sums"},
+    [OPT_FUNCTIONS] = {0, "functions", NULL, "C functions of loaded libraries and children too"},
+    [OPT_NO_FUNCTIONS] = {0, "no-functions", NULL, "trace points only"},
+    [OPT_NATIVE] = {0, "native", NULL, "sample native stacks of any program, under its calls"},
+    [OPT_RATE] = {0, "rate", "HZ", "samples for each second of CPU time (default 1000)"},
+    [OPT_RING] = {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
+    [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
+    [OPT_BUFFER] = {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
+    [OPT_PAUSED] = {0, "paused", NULL, "start with recording off (see `venturi control`)"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "nothing on stderr unless something went wrong"},
     {0, NULL, NULL, NULL}};
 
 extern const struct vti_command vti_cmd_run;
 
 struct run {
     struct vti_drain_options drain;
-    char **program; /* with its arguments, NULL-terminated */
-    char output[4096];
+    struct vti_run_output output;
+    struct vti_python python;
+    char **words;   /* what was given, NULL-terminated */
+    char **made;    /* owned: the command line of the interpreter that runs them; NULL: none does */
+    char **program; /* what is started: one of the two */
+    bool has_c_functions; /* also where the program itself was not compiled for them */
+    bool has_samples;
+    uint32_t sample_hz; /* 0: not said */
     bool is_quiet;
 };
 
@@ -54,16 +94,78 @@ static bool take_duration(const char *name, const char *text, uint64_t *value_ns
     return true;
 }
 
+static bool take_size(const char *text, uint64_t *bytes)
+{
+    if (vti_parse_bytes(text, bytes) && *bytes)
+        return true;
+    vti_cmd_fail("run", "--buffer %s: not a size like 64M", text);
+    return false;
+}
+
+static bool take_rate(const char *text, uint32_t *hz)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (text[0] >= '0' && text[0] <= '9' && !*end && value >= 1 && value <= MOST_HZ) {
+        *hz = (uint32_t)value;
+        return true;
+    }
+    vti_cmd_fail("run", "--rate %s: not a number from 1 to %d", text, MOST_HZ);
+    return false;
+}
+
+/* Options that say which functions are recorded, and by which Python. */
+static bool take_functions(struct run *run, int option, const char *value)
+{
+    switch (option) {
+    case OPT_MODULE:
+        run->python.module = value;
+        return true;
+    case OPT_CODE:
+        run->python.code = value;
+        return true;
+    case OPT_PYTHON:
+        run->python.interpreter = value;
+        return true;
+    case OPT_BUILTINS:
+        run->python.has_builtins = true;
+        return true;
+    case OPT_ONLY_MINE:
+        run->python.is_only_mine = true;
+        return true;
+    case OPT_INCLUDE:
+        return vti_python_add_glob(&run->python.include, "include", value);
+    case OPT_EXCLUDE:
+        return vti_python_add_glob(&run->python.exclude, "exclude", value);
+    case OPT_FUNCTIONS:
+        run->has_c_functions = true;
+        return true;
+    case OPT_NATIVE:
+        run->has_samples = true;
+        return true;
+    case OPT_RATE:
+        run->has_samples = true;
+        return take_rate(value, &run->sample_hz);
+    case OPT_TIMELINE:
+        run->drain.kinds = VT_ON_SPANS | VT_ON_TIMELINE;
+        return true;
+    default:
+        run->python.has_functions = false;
+        return true;
+    }
+}
+
 static bool take_option(struct run *run, int option, const char *value)
 {
     uint64_t ns;
 
     switch (option) {
     case OPT_OUTPUT:
-        run->drain.output = value;
+        run->output.asked = value;
         return true;
     case OPT_FORCE:
-        run->drain.force = true;
+        run->output.force = true;
         return true;
     case OPT_RING:
         return take_duration("ring", value, &run->drain.ring_ns);
@@ -73,151 +175,123 @@ static bool take_option(struct run *run, int option, const char *value)
         run->drain.block_ms = (uint32_t)(ns / 1000000);
         return true;
     case OPT_BUFFER:
-        if (vti_parse_bytes(value, &run->drain.buffer_bytes) && run->drain.buffer_bytes)
-            return true;
-        vti_cmd_fail("run", "--buffer %s: not a size like 64M", value);
-        return false;
+        return take_size(value, &run->drain.buffer_bytes);
     case OPT_PAUSED:
         run->drain.starts_off = true;
         return true;
-    default:
+    case OPT_QUIET:
         run->is_quiet = true;
         return true;
+    default:
+        return take_functions(run, option, value);
     }
 }
 
-static void default_output(struct run *run)
+/* What is to be started, and what becomes of it; all before anything is. */
+static int prepare(struct run *run)
 {
-    const char *slash = strrchr(run->program[0], '/');
-    time_t now = time(NULL);
-    struct tm local;
-    char stamp[32];
+    char title[256];
+    int code = vti_python_command(&run->python, run->words, &run->made);
 
-    localtime_r(&now, &local);
-    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-    snprintf(run->output, sizeof run->output, "%.200s-%s-%ld.vt",
-             slash ? slash + 1 : run->program[0], stamp, (long)getpid());
-    run->drain.output = run->output;
+    if (code)
+        return code;
+    run->program = run->made ? run->made : run->words;
+    run->drain.command = run->program;
+    vti_python_title(&run->python, run->words, title, sizeof title);
+    code = vti_run_output_name(&run->output, title);
+    run->drain.output = run->output.recording;
+    run->drain.force = run->output.force;
+    return code;
 }
 
 static int parse(struct run *run, int argc, char **argv)
 {
     struct vti_args args;
     const char *value;
-    int option;
+    int option = VTI_OPT_DONE;
 
+    run->python.has_functions = true;
+    run->drain.kinds = VT_ON_SPANS | VT_ON_CALLS;
     vti_args_init(&args, &vti_cmd_run, argc, argv);
-    while ((option = vti_args_next(&args, &value)) >= 0)
+    while (!args.only_operands && (option = vti_args_next(&args, &value)) >= 0)
         if (!take_option(run, option, value))
             return VTI_EXIT_BAD;
     if (option == VTI_OPT_BAD)
         return VTI_EXIT_BAD;
     if (option == VTI_OPT_DONE)
         return vti_cmd_fail("run", "which program? venturi run [options] PROG [arguments]");
-    run->program = argv + args.at - 1;
-    run->drain.command = run->program;
-    if (!run->drain.output)
-        default_output(run);
-    return 0;
+    run->words = argv + args.at - (option == VTI_OPT_OPERAND);
+    if (!run->python.has_functions)
+        run->drain.kinds = VT_ON_SPANS;
+    if (run->has_samples && run->drain.kinds & VT_ON_TIMELINE)
+        return vti_cmd_fail("run", "--native and --timeline: samples need the tree of calls");
+    if (run->has_samples)
+        run->drain.kinds |= VT_ON_CALLS;
+    return prepare(run);
 }
 
-/* The second line: what is missing, if anything is. */
-static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lost_events)
+/* Records until the program has ended. The exit code of the whole. */
+static int record(struct run *run, struct vti_drain *drain)
 {
-    if (stats->was_stopped)
-        fprintf(stderr, "venturi: the recording was stopped before the program ended\n");
-    else if (stats->still_running)
-        fprintf(stderr, "venturi: %u process%s went on after the program ended, unrecorded\n",
-                stats->still_running, stats->still_running == 1 ? "" : "es");
-    else if (stats->file.disk_lost)
-        fprintf(stderr, "venturi: the disk was full: `venturi info` says what is missing\n");
-    else if (lost_events)
-        fprintf(stderr,
-                "venturi: lost events: `venturi info` says where; --buffer or --block helps\n");
-    else if (stats->overwritten)
-        fprintf(stderr, "venturi: kept the end only, as asked: %llu events gave way\n",
-                (unsigned long long)stats->overwritten);
-}
-
-static bool is_plain_word(const char *text)
-{
-    return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "_-+./,:@%=")] == 0;
-}
-
-/* Up to three lines: what there is, what is missing, what to do next. */
-static void summarise(const struct run *run, const struct vti_drain_stats *stats, int code)
-{
-    char size[VTI_NUMBER_BYTES], events[VTI_NUMBER_BYTES], lost[VTI_NUMBER_BYTES];
-    uint64_t lost_events = stats->file.lost_events - stats->overwritten;
-    const char *quote = is_plain_word(run->drain.output) ? "" : "'";
-
-    if (code)
-        fprintf(stderr, "venturi: %s\n", vti_error_message(code));
-    if (run->is_quiet && !lost_events)
-        return;
-    if (stats->refused || stats->unheard)
-        fprintf(stderr,
-                "venturi: %u process%s not recorded: limits (ulimit) leave no room for buffers\n",
-                stats->refused + stats->unheard,
-                stats->refused + stats->unheard == 1 ? " was" : "es were");
-    if (!stats->file.events && stats->refused + stats->unheard == 0) {
-        fprintf(stderr,
-                "venturi: %s  nothing recorded: no trace point of libventuri was hit\n"
-                "venturi: next  add VT_SPAN to the program and link it with `pkg-config --libs "
-                "venturi`\n",
-                run->drain.output);
-        return;
-    }
-    fprintf(stderr, "venturi: %s  %s, %s events, %s lost, own cost %s%.1f %%\n", run->drain.output,
-            vti_text_bytes(size, stats->file.bytes), vti_text_count(events, stats->file.events),
-            vti_text_count(lost, lost_events), stats->cost_share < 0.0005 ? "below " : "",
-            stats->cost_share < 0.0005 ? 0.1 : 100 * stats->cost_share);
-    say_what_is_missing(stats, lost_events);
-    if (!run->is_quiet)
-        fprintf(stderr, "venturi: next  venturi report %s%s%s\n", quote, run->drain.output, quote);
-}
-
-static int run_command(int argc, char **argv)
-{
-    struct run run = {0};
-    struct vti_drain *drain = NULL;
     struct vti_drain_stats stats;
     struct vti_child child;
-    int code = parse(&run, argc, argv);
+    int code;
 
-    if (code)
-        return code;
-    code = vti_drain_create(&drain, &run.drain);
-    if (code) {
-        vti_cmd_error("run", code);
-        return VTI_EXIT_SETUP;
-    }
     setenv("VENTURI_SESSION", vti_drain_session(drain), 1);
-    code = vti_child_start(&child, run.program);
+    if (!vti_python_environment(&run->python) && run->made)
+        vti_cmd_warn("run", "no functions: our Python package is not where the tool is");
+    if (run->python.has_functions)
+        vti_preload_functions(run->program[0], run->has_c_functions, run->python.is_only_mine);
+    if (run->has_samples)
+        vti_preload_samples(run->program[0], run->sample_hz);
+    vti_run_output_hold(&run->output);
+    code = vti_child_start(&child, run->program);
     if (code) {
-        vti_drain_free(drain);
-        unlink(run.drain.output);
+        vti_run_output_drop(&run->output);
         return code;
     }
     while (!vti_child_check(&child))
         vti_drain_step(drain, child.signal_fd);
     vti_drain_note_exit(drain, child.pid, child.status);
     code = vti_drain_close(drain, &stats);
-    summarise(&run, &stats, code);
-    vti_drain_free(drain);
+    if (vti_run_output_finish(&run->output, &code))
+        vti_run_summary(&run->output, &stats, code, run->made != NULL, run->is_quiet);
     return vti_child_exit(&child);
+}
+
+static int run_command(int argc, char **argv)
+{
+    struct run run = {0};
+    struct vti_drain *drain = NULL;
+    int code = parse(&run, argc, argv);
+
+    if (code)
+        goto out;
+    code = vti_drain_create(&drain, &run.drain);
+    if (code) {
+        vti_cmd_error("run", code);
+        code = VTI_EXIT_SETUP;
+        goto out;
+    }
+    code = record(&run, drain);
+    vti_drain_free(drain);
+out:
+    vti_buf_fini(&run.python.include);
+    vti_buf_fini(&run.python.exclude);
+    free(run.made);
+    return code;
 }
 
 const struct vti_command vti_cmd_run = {
     .name = "run",
     .summary = "record a program",
-    .usage = "[options] [--] PROG [arguments]",
-    .about = "Starts PROG and writes what its trace points say, and those of its child\n"
-             "processes, into one recording. Exit code, standard streams, signals and\n"
-             "terminal are the program's own. Our own failures before it starts: 125 cannot\n"
-             "record, 126 cannot execute PROG, 127 PROG not found.",
+    .usage = "[options] PROG|SCRIPT.py|-m MODULE|-c CODE [arguments]",
+    .about = "Records the functions that a Python program calls, and the trace points that\n"
+             "any program and its child processes hit, in one recording. Exit code, standard\n"
+             "streams, signals and terminal are the program's own. Our own failures before it\n"
+             "starts: 125 cannot record, 126 cannot execute PROG, 127 PROG not found.",
     .options = options,
     .stops_at_operand = true,
+    .stops_after = "mc",
     .run = run_command,
 };

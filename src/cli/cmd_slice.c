@@ -12,8 +12,8 @@
 enum { OPT_FROM, OPT_TO, OPT_OUTPUT, OPT_FORCE };
 
 static const struct vti_option options[] = {
-    [OPT_FROM] = {0, "from", "TIME", "where it begins: 1.5s, 300ms, 10%, or -2s from the end"},
-    [OPT_TO] = {0, "to", "TIME", "where it ends, likewise"},
+    [OPT_FROM] = {0, "from", "TIME", "where it begins (default: with FILE)"},
+    [OPT_TO] = {0, "to", "TIME", "where it ends (default: with FILE)"},
     [OPT_OUTPUT] = {'o', "output", "OUT", "the recording to write"},
     [OPT_FORCE] = {'f', "force", NULL, "replace OUT if it exists"},
     {0},
@@ -28,36 +28,18 @@ struct request {
 
 static int take_arguments(struct request *request, int argc, char **argv)
 {
-    struct vti_args args;
-    const char *value;
-    int option;
+    const struct vti_place places[] = {
+        [OPT_FROM] = {.text = &request->from},
+        [OPT_TO] = {.text = &request->to},
+        [OPT_OUTPUT] = {.text = &request->output},
+        [OPT_FORCE] = {.is_set = &request->force},
+    };
+    int code = vti_args_collect(&vti_cmd_slice, argc, argv, places, &request->file, 1, "one FILE");
 
-    vti_args_init(&args, &vti_cmd_slice, argc, argv);
-    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
-        switch (option) {
-        case OPT_FROM:
-            request->from = value;
-            break;
-        case OPT_TO:
-            request->to = value;
-            break;
-        case OPT_OUTPUT:
-            request->output = value;
-            break;
-        case OPT_FORCE:
-            request->force = true;
-            break;
-        case VTI_OPT_OPERAND:
-            if (request->file)
-                return vti_cmd_fail("slice", "one FILE, what is '%s'?", value);
-            request->file = value;
-            break;
-        default:
-            return VTI_EXIT_BAD;
-        }
-    }
-    if (!request->file)
-        return vti_cmd_fail("slice", "which FILE? A recording (.vt)");
+    if (!code)
+        code = vti_reading_check("slice", request->file);
+    if (code)
+        return code;
     if (!request->from && !request->to)
         return vti_cmd_fail("slice", "which part? --from TIME, --to TIME, or both");
     if (!request->output)
@@ -74,8 +56,9 @@ static bool is_same_file(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-static int slice(const struct request *request, vt_recording *recording)
+static int slice(vt_recording *recording, void *arg)
 {
+    const struct request *request = arg;
     struct vti_slice what = {.recording = recording,
                              .output = request->output,
                              .force = request->force,
@@ -95,7 +78,6 @@ static int slice(const struct request *request, vt_recording *recording)
     code = vti_slice(&what, &report);
     if (code)
         return vti_cmd_error("slice", code);
-    vti_reading_warn("slice", recording);
     fprintf(stderr, "venturi: %s  %s, %s events kept, %s cut away\n", request->output,
             vti_text_bytes(bytes, report.file.bytes), vti_text_count(events, report.file.events),
             vti_text_count(cut, report.cut_events));
@@ -105,7 +87,6 @@ static int slice(const struct request *request, vt_recording *recording)
 static int run(int argc, char **argv)
 {
     struct request request = {0};
-    vt_recording *recording;
     int code = take_arguments(&request, argc, argv);
 
     if (code)
@@ -113,11 +94,7 @@ static int run(int argc, char **argv)
     if (is_same_file(request.file, request.output))
         return vti_cmd_fail("slice", "%s: is the input, so it cannot be the output too",
                             request.output);
-    code = vti_reading_open("slice", request.file, &recording);
-    if (code)
-        return code;
-    code = slice(&request, recording);
-    vt_recording_close(recording);
+    code = vti_reading_do("slice", request.file, slice, &request);
     vti_stop_end();
     return code;
 }
@@ -128,7 +105,8 @@ const struct vti_command vti_cmd_slice = {
     .usage = "FILE [--from TIME] [--to TIME] -o OUT",
     .about = "Writes what happened in a stretch of time to a recording of its own. Spans that\n"
              "were open when it begins keep their true begin. Times stay what they were in\n"
-             "FILE.",
+             "FILE. TIME counts from the start (1.5s, 300ms), as a share of the whole (10%)\n"
+             "or, with a minus, from the end (-2s).",
     .options = options,
     .run = run,
 };

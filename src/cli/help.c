@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define OPTION_COLUMN 26 /* where the explanation of an option begins */
+#define WIDTH 80
 
 void vti_help_list(struct vti_buf *out)
 {
@@ -21,6 +22,25 @@ void vti_help_list(struct vti_buf *out)
         out, "\n'venturi help COMMAND' explains one; 'venturi --version' tells which this is.\n");
 }
 
+/* What it takes; a list of choices that is too long goes on below its beginning. */
+static void add_value(struct vti_buf *out, const char *value, size_t column)
+{
+    size_t used = column;
+
+    while (*value) {
+        size_t len = strcspn(value, "|");
+
+        len += value[len] == '|';
+        if (used > column && used + len > WIDTH) {
+            vti_buf_printf(out, "\n%*s", (int)column, "");
+            used = column;
+        }
+        vti_buf_add(out, value, len);
+        used += len;
+        value += len;
+    }
+}
+
 static void add_option(struct vti_buf *out, const struct vti_option *option)
 {
     size_t begin = out->len;
@@ -30,8 +50,10 @@ static void add_option(struct vti_buf *out, const struct vti_option *option)
         vti_buf_printf(out, "  -%c, --%s", option->letter, option->name);
     else
         vti_buf_printf(out, "      --%s", option->name);
-    if (option->value)
-        vti_buf_printf(out, " %s", option->value);
+    if (option->value) {
+        vti_buf_add_u8(out, ' ');
+        add_value(out, option->value, out->len - begin);
+    }
     width = out->len - begin;
     if (width + 2 > OPTION_COLUMN) {
         vti_buf_add_text(out, "\n");

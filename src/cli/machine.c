@@ -218,7 +218,8 @@ static void check_drainer(struct vti_check *check)
 static void check_library(struct vti_check *check)
 {
     static const char *const places[] = {"libventuri.so.1", "../lib/libventuri.so.1",
-                                         "../lib64/libventuri.so.1", "../lib/*/libventuri.so.1"};
+                                         "../lib64/libventuri.so.1", "../lib/*/libventuri.so.1",
+                                         "../libventuri.so.1"};
     char path[PATH_MAX] = "";
 
     for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
@@ -354,6 +355,7 @@ void vti_machine_settings(struct vti_setting settings[VTI_SETTING_COUNT])
         {"VENTURI_POLICY", "drop", "when that is full: drop, or block:MS", not_policy},
         {"VENTURI_RING", "0", "keep only the last so many seconds; 0: all", not_number},
         {"VENTURI_DRAIN", "", "the drainer, if not beside the tool", NULL},
+        {"VENTURI_INTERPRETER", "python3", "the Python that venturi run uses", NULL},
     };
 
     for (unsigned i = 0; i < VTI_SETTING_COUNT; i++) {

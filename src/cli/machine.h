@@ -26,7 +26,7 @@ struct vti_setting {
 };
 
 #define VTI_CHECK_COUNT 9
-#define VTI_SETTING_COUNT 7
+#define VTI_SETTING_COUNT 8
 
 /* Makes all checks; takes about a millisecond. */
 void vti_machine_check(struct vti_check checks[VTI_CHECK_COUNT]);

@@ -5,6 +5,7 @@
  * what `run` starts inherits them.
  */
 #include "cli/frame.h"
+#include "cli/python.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,8 @@ const struct vti_command *const vti_commands[] = {
 const struct vti_command *vti_command_find(const char *name)
 {
     for (int i = 0; vti_commands[i]; i++)
-        if (!strcmp(vti_commands[i]->name, name))
+        if (!strcmp(vti_commands[i]->name, name) ||
+            (vti_commands[i]->alias && !strcmp(vti_commands[i]->alias, name)))
             return vti_commands[i];
     return NULL;
 }
@@ -52,6 +54,23 @@ static int unknown_command(const char *name)
     if (close)
         return vti_cmd_fail(NULL, "no command '%s', did you mean %s?", name, close);
     return vti_cmd_fail(NULL, "no command '%s', see venturi --help", name);
+}
+
+/* -V and -v are what other tools take for --version. */
+static int unknown_option(const char *word)
+{
+    const char *close = NULL;
+    unsigned distance = VTI_SUGGEST_MOST + 1;
+
+    if (!strcmp(word, "-V") || !strcmp(word, "-v"))
+        close = "version";
+    else if (!strncmp(word, "--", 2)) {
+        vti_suggest("version", word + 2, strlen(word + 2), &close, &distance);
+        vti_suggest("help", word + 2, strlen(word + 2), &close, &distance);
+    }
+    if (close)
+        return vti_cmd_fail(NULL, "no option %s, did you mean --%s?", word, close);
+    return vti_cmd_fail(NULL, "no option %s, see venturi --help", word);
 }
 
 static int print_help(FILE *to, const struct vti_command *command, int code)
@@ -90,8 +109,10 @@ static int dispatch(int argc, char **argv)
         return unknown_command(argv[2]);
     }
     if (first[0] == '-')
-        return vti_cmd_fail(NULL, "no option %s, see venturi --help", first);
+        return unknown_option(first);
     command = vti_command_find(first);
+    if (!command && vti_python_is_script(first))
+        return vti_command_find("run")->run(argc, argv);
     if (!command)
         return unknown_command(first);
     if (vti_args_wants_help(command, argc - 1, argv + 1))

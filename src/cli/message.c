@@ -34,15 +34,24 @@ static void say(const char *command, const char *kind, const char *text, const c
     vti_buf_fini(&line);
 }
 
-int vti_cmd_fail(const char *command, const char *format, ...)
+static void say_format(const char *command, const char *kind, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void say_format(const char *command, const char *kind, const char *format, va_list args)
 {
     char text[MESSAGE_BYTES];
+
+    vsnprintf(text, sizeof text, format, args);
+    say(command, kind, text, "");
+}
+
+int vti_cmd_fail(const char *command, const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    say_format(command, "", format, args);
     va_end(args);
-    say(command, "", text, "");
     return VTI_EXIT_BAD;
 }
 
@@ -54,11 +63,9 @@ int vti_cmd_error(const char *command, int code)
 
 void vti_cmd_warn(const char *command, const char *format, ...)
 {
-    char text[MESSAGE_BYTES];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    say_format(command, "warning: ", format, args);
     va_end(args);
-    say(command, "warning: ", text, "");
 }

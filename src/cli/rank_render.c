@@ -114,12 +114,12 @@ static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank,
                 continue;
             if (fields[f].is_count)
                 vti_table_count(table, count_of(&fields[f], &row));
-            else if (row.count)
-                vti_table_duration(table, time_of(&fields[f], &row) * 1e9);
+            else if (row.count && isfinite(time_of(&fields[f], &row)))
+                vti_table_time(table, time_of(&fields[f], &row) * 1e9);
             else
                 vti_table_text(table, "-");
         }
-        vti_table_bytes(table, row.name, row.len);
+        vti_table_bytes(table, row.len ? row.name : "(no name)", row.len ? row.len : 9);
     }
     code = vti_table_render(table, out, width);
     vti_table_free(table);
@@ -132,12 +132,12 @@ static void add_csv_name(struct vti_buf *out, const struct vti_rank_row *row, bo
     struct vti_buf name = {0};
 
     if (!is_terminal) {
-        vti_csv_field(out, row->name, row->len);
+        vti_csv_text(out, row->name, row->len);
         return;
     }
     vti_text_safe(&name, row->name, row->len);
     out->failed |= name.failed;
-    vti_csv_field(out, name.data ? (const char *)name.data : "", name.len);
+    vti_csv_text(out, name.data ? (const char *)name.data : "", name.len);
     vti_buf_fini(&name);
 }
 
@@ -153,7 +153,6 @@ static void add_csv(struct vti_buf *out, const struct vti_rank *rank,
     vti_buf_add_u8(out, '\n');
     for (size_t i = 0; i < row_count(rank, view); i++) {
         struct vti_rank_row row;
-        char number[32];
 
         vti_rank_row(rank, i, &row);
         add_csv_name(out, &row, is_terminal);
@@ -164,8 +163,7 @@ static void add_csv(struct vti_buf *out, const struct vti_rank *rank,
                 vti_buf_printf(out, ",%llu", (unsigned long long)count_of(&fields[f], &row));
             } else {
                 vti_buf_add_u8(out, ',');
-                vti_buf_add(out, number,
-                            (size_t)vti_double_text(number, time_of(&fields[f], &row)));
+                vti_csv_double(out, time_of(&fields[f], &row));
             }
         }
         vti_buf_add_u8(out, '\n');
@@ -179,27 +177,20 @@ static void add_json_source(struct vti_json *json, const struct vti_rank *rank)
 
     vti_rank_lines(rank, &lines);
     vti_rank_trust(rank, &trust);
-    vti_json_key(json, "source");
-    vti_json_string(json, vti_rank_is_recording(rank) ? "recording" : "log");
+    vti_json_add_string(json, "source", vti_rank_is_recording(rank) ? "recording" : "log");
     if (vti_rank_is_recording(rank)) {
-        vti_json_key(json, "lost_events");
-        vti_json_uint(json, trust.lost_events);
-        vti_json_key(json, "damaged_ranges");
-        vti_json_uint(json, trust.damage_count);
+        vti_json_add_uint(json, "lost_events", trust.lost_events);
+        vti_json_add_uint(json, "overwritten_events", trust.overwritten_events);
+        vti_json_add_uint(json, "damaged_ranges", trust.damage_count);
         return;
     }
     vti_json_key(json, "lines");
     vti_json_object(json);
-    vti_json_key(json, "read");
-    vti_json_uint(json, lines.read);
-    vti_json_key(json, "starts");
-    vti_json_uint(json, lines.starts);
-    vti_json_key(json, "stops");
-    vti_json_uint(json, lines.stops);
-    vti_json_key(json, "negative");
-    vti_json_uint(json, lines.negative);
-    vti_json_key(json, "unusable");
-    vti_json_uint(json, lines.unusable);
+    vti_json_add_uint(json, "read", lines.read);
+    vti_json_add_uint(json, "starts", lines.starts);
+    vti_json_add_uint(json, "stops", lines.stops);
+    vti_json_add_uint(json, "negative", lines.negative);
+    vti_json_add_uint(json, "unusable", lines.unusable);
     vti_json_object_end(json);
 }
 
@@ -210,8 +201,7 @@ static void add_json(struct vti_buf *out, const struct vti_rank *rank,
 
     vti_json_init(&json, out);
     vti_json_object(&json);
-    vti_json_key(&json, "file");
-    vti_json_string(&json, view->file);
+    vti_json_add_string(&json, "file", view->file);
     add_json_source(&json, rank);
     vti_json_key(&json, "names");
     vti_json_array(&json);

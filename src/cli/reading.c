@@ -12,7 +12,17 @@
 #include <string.h>
 #include <time.h>
 
-int vti_reading_open(const char *command, const char *path, vt_recording **recording)
+int vti_reading_check(const char *command, const char *path)
+{
+    if (!path)
+        return vti_cmd_fail(command, "which FILE? A recording (.vt)");
+    if (!strcmp(path, "-"))
+        return vti_cmd_fail(command, "-: a recording is read from a file, not from standard input");
+    return 0;
+}
+
+/* One in which there is something: 0, or an exit code after one line on stderr. */
+static int open_recording(const char *command, const char *path, vt_recording **recording)
 {
     struct vt_recording_info info;
     struct vt_damage_info damage;
@@ -31,7 +41,7 @@ int vti_reading_open(const char *command, const char *path, vt_recording **recor
     return VTI_EXIT_BAD;
 }
 
-void vti_reading_warn(const char *command, const vt_recording *recording)
+static void warn_of_damage(const char *command, const vt_recording *recording)
 {
     struct vt_recording_info info;
     struct vt_damage_info damage;
@@ -49,6 +59,23 @@ void vti_reading_warn(const char *command, const vt_recording *recording)
                      "about the rest",
                      info.path, info.damage_count, (unsigned long long)damage.begin_offset,
                      (unsigned long long)damage.end_offset, damage.what);
+}
+
+int vti_reading_do(const char *command, const char *path,
+                   int (*work)(vt_recording *recording, void *arg), void *arg)
+{
+    vt_recording *recording;
+    int code = vti_reading_check(command, path);
+
+    if (!code)
+        code = open_recording(command, path, &recording);
+    if (code)
+        return code;
+    code = work(recording, arg);
+    if (code == VTI_EXIT_OK)
+        warn_of_damage(command, recording);
+    vt_recording_close(recording);
+    return code;
 }
 
 static bool parse_share(const char *text, double *share)

@@ -4,11 +4,16 @@
 
 #include "venturi/read.h"
 
-/* Opens a recording in which there is something: 0, or an exit code after one line on stderr. */
-int vti_reading_open(const char *command, const char *path, vt_recording **recording);
+/* Whether `path` was given and can be a recording: 0, or an exit code after one line on stderr. */
+int vti_reading_check(const char *command, const char *path);
 
-/* After all was read: a line on stderr for what was damaged, if anything was. */
-void vti_reading_warn(const char *command, const vt_recording *recording);
+/*
+ * Opens the recording, has `work` done with it, closes it; then a line on stderr for what was
+ * damaged, if anything was. Returns what `work` does, an exit code, or one of its own after one
+ * line on stderr: also if there is nothing in the recording.
+ */
+int vti_reading_do(const char *command, const char *path,
+                   int (*work)(vt_recording *recording, void *arg), void *arg);
 
 /*
  * A moment of a recording that lasts from begin_ns to end_ns: "1.5s" and "300ms" count from its

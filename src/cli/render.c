@@ -93,6 +93,16 @@ void vti_table_duration(struct vti_table *table, double ns)
     vti_table_text(table, vti_text_duration(text, ns));
 }
 
+void vti_table_time(struct vti_table *table, double ns)
+{
+    char text[VTI_NUMBER_BYTES];
+    char *blank = strchr(vti_text_duration(text, ns), ' ');
+
+    if (blank)
+        memmove(blank, blank + 1, strlen(blank));
+    vti_table_text(table, text);
+}
+
 void vti_table_count(struct vti_table *table, uint64_t count)
 {
     vti_table_printf(table, "%llu", (unsigned long long)count);
@@ -124,68 +134,6 @@ static void measure(const struct vti_table *table, struct layout *layout, unsign
                                                                                  : width - others;
 }
 
-static bool is_inner_byte(char byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
-/* How many bytes at the start of harmless text fill at most `width` columns. */
-static size_t fitting_head(const char *text, size_t len, size_t width)
-{
-    size_t bytes = 0;
-
-    while (bytes < len) {
-        size_t next = bytes + 1;
-        size_t columns;
-
-        while (next < len && is_inner_byte(text[next]))
-            next++;
-        columns = vti_text_width(text + bytes, next - bytes);
-        if (columns > width)
-            break;
-        width -= columns;
-        bytes = next;
-    }
-    return bytes;
-}
-
-/* The same at its end. */
-static size_t fitting_tail(const char *text, size_t len, size_t width)
-{
-    size_t begin = len;
-
-    while (begin > 0) {
-        size_t next = begin - 1;
-        size_t columns;
-
-        while (next > 0 && is_inner_byte(text[next]))
-            next--;
-        columns = vti_text_width(text + next, begin - next);
-        if (columns > width)
-            break;
-        width -= columns;
-        begin = next;
-    }
-    return len - begin;
-}
-
-/* A cell's text, shortened in the middle if it is wider than `most`. */
-static void add_text(struct vti_buf *out, const char *text, const struct cell *cell, size_t most)
-{
-    size_t head;
-    size_t tail;
-
-    if (cell->width <= most || most < 8) {
-        vti_buf_add(out, text, cell->len);
-        return;
-    }
-    head = fitting_head(text, cell->len, (most - 2) / 2);
-    tail = fitting_tail(text, cell->len, most - 2 - (most - 2) / 2);
-    vti_buf_add(out, text, head);
-    vti_buf_add_text(out, "..");
-    vti_buf_add(out, text + cell->len - tail, tail);
-}
-
 static void add_blanks(struct vti_buf *out, size_t count)
 {
     uint8_t *to = vti_buf_reserve(out, count);
@@ -204,7 +152,7 @@ static void add_row(struct vti_buf *out, const struct vti_table *table, const st
     size_t owed = 0; /* blanks that are due before the next text */
 
     if (layout->is_stacked) {
-        add_text(out, text + cells[last].at, &cells[last], layout->last_most);
+        vti_text_fit(out, text + cells[last].at, cells[last].len, layout->last_most);
         vti_buf_add_text(out, "\n");
     }
     for (unsigned c = 0; c < (layout->is_stacked ? last : table->count); c++) {
@@ -215,8 +163,8 @@ static void add_row(struct vti_buf *out, const struct vti_table *table, const st
             owed += room;
         if (cells[c].len) {
             add_blanks(out, owed);
-            add_text(out, text + cells[c].at, &cells[c],
-                     c == last ? layout->last_most : layout->widths[c]);
+            vti_text_fit(out, text + cells[c].at, cells[c].len,
+                         c == last ? layout->last_most : layout->widths[c]);
             owed = 0;
         }
         owed += GAP + (is_left ? room : 0);
@@ -288,5 +236,18 @@ int vti_table_print(const struct vti_table *table, FILE *to)
     }
     vti_buf_fini(&head);
     vti_buf_fini(&body);
+    return code;
+}
+
+int vti_print_json(struct vti_buf *out)
+{
+    int code = 0;
+
+    vti_buf_add_u8(out, '\n');
+    if (out->failed)
+        code = vti_fail(VTI_E_NOMEM, "out of memory");
+    else
+        fwrite(out->data, 1, out->len, stdout);
+    vti_buf_fini(out);
     return code;
 }

@@ -21,8 +21,15 @@
  * (\xff). */
 void vti_text_safe(struct vti_buf *out, const char *text, size_t len);
 
+/* The same line by line: newlines stay. */
+void vti_text_safe_lines(struct vti_buf *out, const char *text, size_t len);
+
 /* Columns that harmless UTF-8 text takes on a terminal. */
 size_t vti_text_width(const char *text, size_t len);
+
+/* Appends harmless text, without its middle ("…" instead) if it takes more than `most` columns.
+ * Less than 3 columns are not kept to. */
+void vti_text_fit(struct vti_buf *out, const char *text, size_t len, size_t most);
 
 /* Numbers for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M". They
  * return `to`. */
@@ -30,6 +37,13 @@ size_t vti_text_width(const char *text, size_t len);
 char *vti_text_duration(char to[VTI_NUMBER_BYTES], double ns);
 char *vti_text_bytes(char to[VTI_NUMBER_BYTES], uint64_t bytes);
 char *vti_text_count(char to[VTI_NUMBER_BYTES], uint64_t count);
+
+/* Ends the text of `out` with a newline, writes it to standard output and frees it. 0 or
+ * VTI_E_NOMEM. */
+int vti_print_json(struct vti_buf *out);
+
+/* What a recording of `run --ring` has instead of losses; for the count of events. */
+#define VTI_KEPT_THE_END "kept the end only, as asked: %llu events gave way"
 
 /* ---- terminal -------------------------------------------------------------------------------- */
 
@@ -52,7 +66,7 @@ struct vti_column {
 
 /*
  * Cells are added row by row and printed in columns as wide as needed. When the lines are too long
- * for the terminal, a left-aligned last column is shortened in the middle of its texts ("..") or,
+ * for the terminal, a left-aligned last column is shortened in the middle of its texts ("…") or,
  * if that would leave less than 24 columns of it, put on a line of its own above the others.
  */
 struct vti_table;
@@ -69,6 +83,7 @@ void vti_table_bytes(struct vti_table *table, const char *text, size_t len);
 void vti_table_printf(struct vti_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void vti_table_duration(struct vti_table *table, double ns);
+void vti_table_time(struct vti_table *table, double ns);       /* narrower: "1.05ms" */
 void vti_table_count(struct vti_table *table, uint64_t count); /* all digits */
 
 /* Prints header and rows to stdout or stderr. 0 or VTI_E_NOMEM. */

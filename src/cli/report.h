@@ -9,7 +9,8 @@ struct vti_report {
     struct vt_recording_info info;
     struct vt_stats stats; /* in the order asked for */
     struct vti_overview overview;
-    int64_t overhead_ns; /* our own cost in all spans together */
+    struct vti_ids distorted; /* owned; sites whose figures losses put wrong */
+    int64_t overhead_ns;      /* our own cost in all spans together */
     double overhead_share;
     size_t limit; /* rows of spans */
     bool is_raw;  /* our own cost is left in */

@@ -6,25 +6,20 @@
 #include "cli/render.h"
 #include "cli/report.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_LEAST 16  /* columns that a name needs beside the figures */
+#define NAME_LEAST 12  /* columns that a name needs beside the figures: counts of ten digits fit */
 #define OTHERS_MOST 20 /* rows of counters, marks and errors; --json has all */
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void add_plural(struct vti_buf *out, uint64_t count, const char *what)
 {
-    char number[VTI_NUMBER_BYTES];
-
-    if (count < 10000)
-        snprintf(number, sizeof number, "%llu", (unsigned long long)count);
-    else
-        vti_text_count(number, count);
-    vti_buf_printf(out, "%s %s%s", number, what,
+    vti_buf_printf(out, "%llu %s%s", (unsigned long long)count, what,
                    count == 1                      ? ""
                    : what[strlen(what) - 1] == 's' ? "es"
                                                    : "s");
@@ -114,33 +109,9 @@ static int print_headline(const struct vti_report *report)
 
 /* ---- spans ----------------------------------------------------------------------------------- */
 
-/* "1.05ms": without the blank, so that eight figures and a name fit into 80 columns. */
-static void add_time(struct vti_table *table, int64_t ns)
+static bool is_distorted(const struct vti_report *report, const struct vt_site_stats *stats)
 {
-    char text[VTI_NUMBER_BYTES];
-    char *blank;
-
-    vti_text_duration(text, (double)ns);
-    blank = strchr(text, ' ');
-    if (blank)
-        memmove(blank, blank + 1, strlen(blank));
-    vti_table_text(table, text);
-}
-
-static void add_count(struct vti_table *table, uint64_t count)
-{
-    char text[VTI_NUMBER_BYTES];
-    char *blank;
-
-    if (count < 100000) {
-        vti_table_count(table, count);
-        return;
-    }
-    vti_text_count(text, count);
-    blank = strchr(text, ' ');
-    if (blank)
-        memmove(blank, blank + 1, strlen(blank));
-    vti_table_text(table, text);
+    return vti_ids_find(&report->distorted, stats->site) >= 0;
 }
 
 /* The name, and its place if others share it. */
@@ -194,19 +165,29 @@ static int fill_spans(const struct vti_report *report, struct vti_table *table)
 
         vt_recording_site_by_id(report->recording, stats->site, &site);
         at = vti_map_find(names, site.name, strlen(site.name));
-        add_count(table, stats->count);
-        add_time(table, stats->total_ns);
-        add_time(table, stats->self_ns);
-        add_time(table, stats->min_ns);
-        add_time(table, stats->avg_ns);
-        add_time(table, stats->max_ns);
-        add_time(table, stats->p50_ns);
-        add_time(table, stats->p99_ns);
+        vti_table_printf(table, "%s%llu", is_distorted(report, stats) ? "~" : "",
+                         (unsigned long long)stats->count);
+        vti_table_time(table, (double)stats->total_ns);
+        vti_table_time(table, (double)stats->self_ns);
+        vti_table_time(table, (double)stats->min_ns);
+        vti_table_time(table, (double)stats->avg_ns);
+        vti_table_time(table, (double)stats->max_ns);
+        vti_table_time(table, (double)stats->p50_ns);
+        vti_table_time(table, (double)stats->p99_ns);
         add_name(table, report, stats, at >= 0 && counts[at] > 1);
     }
     vti_map_free(names);
     free(counts);
     return code;
+}
+
+static void explain_sign(const struct vti_report *report)
+{
+    for (size_t i = 0; i < report->stats.site_count && i < report->limit; i++)
+        if (is_distorted(report, &report->stats.sites[i])) {
+            puts("~ events were lost around these spans: counts may be too low, times may be off");
+            return;
+        }
 }
 
 static int print_spans(const struct vti_report *report)
@@ -232,6 +213,8 @@ static int print_spans(const struct vti_report *report)
     if (!code)
         code = vti_table_print(table, stdout);
     vti_table_free(table);
+    if (!code)
+        explain_sign(report);
     if (!code && report->stats.site_count > report->limit)
         printf("... and %zu more, -n 0 shows all\n", report->stats.site_count - report->limit);
     return code;
@@ -242,12 +225,12 @@ static int print_spans(const struct vti_report *report)
 
 static void add_number(struct vti_table *table, double value)
 {
-    char text[32];
+    char text[32] = "-"; /* for what is no finite number */
     double size = value < 0 ? -value : value;
 
     if (size < 1e15 && (size >= 1000 || value == (double)(int64_t)value))
         snprintf(text, sizeof text, "%.0f", value);
-    else
+    else if (isfinite(value))
         snprintf(text, sizeof text, "%.4g", value);
     vti_table_text(table, text);
 }
@@ -289,7 +272,7 @@ static int print_counters(const struct vti_report *report)
         struct vt_site_info site;
 
         vt_recording_site_by_id(report->recording, counter->site, &site);
-        add_count(table, counter->count);
+        vti_table_count(table, counter->count);
         add_number(table, counter->min);
         add_number(table, counter->sum / (double)counter->count);
         add_number(table, counter->max);
@@ -313,9 +296,9 @@ static int print_marks(const struct vti_report *report)
     for (size_t i = 0; !code && i < report->overview.mark_count && i < OTHERS_MOST; i++) {
         const struct vti_mark_stats *mark = &report->overview.marks[i];
 
-        add_count(table, mark->count);
-        add_time(table, mark->first_ns);
-        add_time(table, mark->last_ns);
+        vti_table_count(table, mark->count);
+        vti_table_time(table, (double)mark->first_ns);
+        vti_table_time(table, (double)mark->last_ns);
         add_site_name(table, report, mark->site);
     }
     return code ? code : print_table(table, report->overview.mark_count);
@@ -334,7 +317,7 @@ static int print_errors(const struct vti_report *report)
     for (size_t i = 0; !code && i < report->overview.error_count && i < OTHERS_MOST; i++) {
         const struct vti_error_stats *error = &report->overview.errors[i];
 
-        add_count(table, error->count);
+        vti_table_count(table, error->count);
         add_site_name(table, report, error->site);
         vti_table_printf(table, "%s%s%s", error->type, *error->type && *error->message ? ": " : "",
                          error->message);
@@ -351,7 +334,7 @@ static void add_losses(const struct vti_report *report, struct sentence *sentenc
     struct vti_buf text = {0};
 
     for (size_t i = 0; i < losses->count && !reason; i++)
-        if (!losses->items[i].is_sliced)
+        if (!losses->items[i].is_wanted)
             reason = losses->items[i].reason;
     add_plural(&text, losses->lost_events, "event");
     if (losses->lost_events || reason)
@@ -359,6 +342,8 @@ static void add_losses(const struct vti_report *report, struct sentence *sentenc
                  reason ? reason : "reason unknown");
     else
         add_part(sentence, "nothing lost");
+    if (losses->overwritten_events)
+        add_part(sentence, VTI_KEPT_THE_END, (unsigned long long)losses->overwritten_events);
     vti_buf_clear(&text);
     add_plural(&text, losses->sliced_events, "event");
     if (losses->sliced_events)
@@ -383,6 +368,16 @@ static void add_unusual(const struct vti_report *report, struct sentence *senten
         add_part(sentence, "%llu unfinished", (unsigned long long)unfinished);
 }
 
+static bool has_known_cost(const vt_recording *recording)
+{
+    struct vt_process_info process;
+
+    for (uint32_t i = 0; vt_recording_process(recording, i, &process); i++)
+        if (process.pair_ns > 0)
+            return true;
+    return false;
+}
+
 static int print_trust(const struct vti_report *report)
 {
     const struct vt_recording_info *info = &report->info;
@@ -399,7 +394,7 @@ static int print_trust(const struct vti_report *report)
                  info->damage_count == 1 ? "" : "s");
     if (!info->is_closed)
         add_part(&sentence, "recording not closed");
-    if (report->overhead_ns)
+    if (has_known_cost(report->recording))
         add_part(&sentence, "own cost %s (%.2g %%) %s",
                  vti_text_duration(number, (double)report->overhead_ns),
                  report->overhead_share * 100, report->is_raw ? "left in" : "subtracted");

@@ -1,7 +1,9 @@
 /*
  * rows.c - a table of any number of rows.
  *
- * Must never keep more than KEPT_MOST of them: a query may give millions.
+ * On a terminal, texts lose their middle until the rows fit; if there are too many columns for that,
+ * rows go on in a second line, indented. Must never keep more than KEPT_MOST rows: a query may give
+ * millions.
  */
 #include "cli/rows.h"
 
@@ -12,12 +14,19 @@
 
 #define KEPT_MOST 1000
 #define GAP 2
-#define WIDEST 60 /* a cell that is wider gets no column of its own width */
+#define WIDEST 60   /* a cell that is wider gets no column of its own width */
+#define NARROWEST 8 /* columns of a text, so that its row stays in one line … */
+#define WRAPPED 24  /* … and if it does not */
+#define LEAST 3     /* what a text can be cut to */
+#define INDENT 2
 
 struct column {
     char *title; /* owned, harmless */
+    size_t title_width;
     size_t width;
+    size_t most;  /* columns that a text may take, 0: as many as it has */
     bool is_text; /* at least one cell is */
+    bool is_last; /* of its line: a row that is too wide for the terminal takes several */
 };
 
 struct cell {
@@ -69,7 +78,8 @@ void vti_rows_title(struct vti_rows *rows, unsigned at, const char *title)
 
     vti_text_safe(&safe, title, strlen(title));
     rows->columns[at].title = strndup((const char *)safe.data, safe.len);
-    rows->columns[at].width = vti_text_width((const char *)safe.data, safe.len);
+    rows->columns[at].title_width = vti_text_width((const char *)safe.data, safe.len);
+    rows->columns[at].width = rows->columns[at].title_width;
     rows->line.failed |= safe.failed || !rows->columns[at].title;
     vti_buf_fini(&safe);
 }
@@ -97,43 +107,101 @@ static void add_blanks(struct vti_buf *out, size_t count)
         vti_buf_add_u8(out, ' ');
 }
 
-/* Text that is too wide for a terminal loses its middle. */
-static void add_cell(struct vti_rows *rows, const char *text, struct cell cell, size_t width)
-{
-    size_t most = width > WIDEST ? width : WIDEST;
-    size_t half = (most - 2) / 2;
-    size_t tail;
+/* ---- fitting the terminal -------------------------------------------------------------------- */
 
-    if (!rows->room || cell.width <= most) {
-        vti_buf_add(&rows->line, text, cell.len);
-        return;
+/* A column's width if texts may have `most` columns; its title stays whole. */
+static size_t width_within(const struct column *column, size_t most)
+{
+    size_t width = column->width < most ? column->width : most;
+
+    if (!column->is_text)
+        return column->width;
+    width = width < LEAST ? LEAST : width; /* room for what may still come */
+    return column->title_width > width ? column->title_width : width;
+}
+
+static size_t line_width(const struct vti_rows *rows, size_t most)
+{
+    size_t width = 0;
+
+    for (unsigned i = 0; i < rows->count; i++)
+        width += width_within(&rows->columns[i], most) + (i ? GAP : 0);
+    return width;
+}
+
+/* Ends lines where the next column would not fit any more. */
+static void break_lines(struct vti_rows *rows)
+{
+    size_t used = 0;
+
+    for (unsigned i = 0; i < rows->count; i++) {
+        struct column *column = &rows->columns[i];
+
+        if (i && used + GAP + column->width > rows->room) {
+            rows->columns[i - 1].is_last = true;
+            used = INDENT;
+        } else if (i) {
+            used += GAP;
+        }
+        column->most = rows->room > used + column->width ? rows->room - used : column->width;
+        used += column->width;
     }
-    while (half && (text[half] & 0xc0) == 0x80)
-        half--;
-    tail = cell.len - half;
-    while (tail < cell.len && (text[tail] & 0xc0) == 0x80)
-        tail++;
-    vti_buf_add(&rows->line, text, half);
-    vti_buf_add_text(&rows->line, "..");
-    vti_buf_add(&rows->line, text + tail, cell.len - tail);
+}
+
+static void fit(struct vti_rows *rows)
+{
+    size_t most = WIDEST;
+
+    rows->columns[rows->count - 1].is_last = true;
+    if (!rows->room)
+        return;
+    while (most > NARROWEST && line_width(rows, most) > rows->room)
+        most--;
+    if (line_width(rows, most) > rows->room)
+        most = WRAPPED < rows->room ? WRAPPED : rows->room;
+    for (unsigned i = 0; i < rows->count; i++)
+        rows->columns[i].width = width_within(&rows->columns[i], most);
+    break_lines(rows);
+    /* Only what ends a line may use what is left of it. */
+    for (unsigned i = 0; i < rows->count; i++)
+        if (!rows->columns[i].is_last)
+            rows->columns[i].most = rows->columns[i].width;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void add_cell(struct vti_rows *rows, const struct column *column, const char *text,
+                     struct cell cell)
+{
+    size_t width = cell.width;
+    size_t blanks;
+
+    if (column->most && column->is_text && width > column->most)
+        width = column->most;
+    blanks = width < column->width ? column->width - width : 0;
+    if (!column->is_text)
+        add_blanks(&rows->line, blanks);
+    vti_text_fit(&rows->line, text, cell.len, width);
+    if (!column->is_last)
+        add_blanks(&rows->line, (column->is_text ? blanks : 0) + GAP);
+}
+
+static void end_line(struct vti_rows *rows, unsigned column)
+{
+    if (!rows->columns[column].is_last)
+        return;
+    vti_buf_add_u8(&rows->line, '\n');
+    if (column + 1 < rows->count)
+        add_blanks(&rows->line, INDENT);
 }
 
 static void add_row(struct vti_rows *rows, const char *text, const struct cell *cells)
 {
     for (unsigned i = 0; i < rows->count; i++) {
-        const struct column *column = &rows->columns[i];
-        size_t blanks = cells[i].width < column->width ? column->width - cells[i].width : 0;
-
-        if (!column->is_text)
-            add_blanks(&rows->line, blanks);
-        add_cell(rows, text, cells[i], column->width);
-        if (column->is_text && i + 1 < rows->count)
-            add_blanks(&rows->line, blanks);
-        if (i + 1 < rows->count)
-            add_blanks(&rows->line, GAP);
+        add_cell(rows, &rows->columns[i], text, cells[i]);
+        end_line(rows, i);
         text += cells[i].len;
     }
-    vti_buf_add_u8(&rows->line, '\n');
 }
 
 static int print_line(struct vti_rows *rows)
@@ -147,20 +215,18 @@ static int print_line(struct vti_rows *rows)
 
 static int print_titles(struct vti_rows *rows)
 {
+    fit(rows);
     for (unsigned i = 0; i < rows->count; i++) {
         const struct column *column = &rows->columns[i];
-        size_t blanks = column->width - vti_text_width(column->title, strlen(column->title));
 
-        if (!column->is_text)
-            add_blanks(&rows->line, blanks);
-        vti_buf_add_text(&rows->line, column->title);
-        if (column->is_text && i + 1 < rows->count)
-            add_blanks(&rows->line, blanks);
-        if (i + 1 < rows->count)
-            add_blanks(&rows->line, GAP);
+        add_cell(rows, column, column->title,
+                 (struct cell){strlen(column->title), column->title_width});
+        end_line(rows, i);
     }
+    if (rows->line.failed)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
     fputs(vti_terminal_style(rows->to, VTI_STYLE_BOLD), rows->to);
-    fwrite(rows->line.data, 1, rows->line.len, rows->to);
+    fwrite(rows->line.data, 1, rows->line.len - 1, rows->to); /* its end after the style's */
     fputs(vti_terminal_style(rows->to, VTI_STYLE_PLAIN), rows->to);
     vti_buf_clear(&rows->line);
     vti_buf_add_u8(&rows->line, '\n');

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define BAD_CHARACTER 0xffffffffu
+#define FIT_LEAST 3 /* columns: a character on both sides */
 
 struct range {
     uint32_t first, last;
@@ -87,6 +88,20 @@ void vti_text_safe(struct vti_buf *out, const char *text, size_t len)
     }
 }
 
+void vti_text_safe_lines(struct vti_buf *out, const char *text, size_t len)
+{
+    while (len) {
+        const char *newline = memchr(text, '\n', len);
+        size_t line = newline ? (size_t)(newline - text) : len;
+
+        vti_text_safe(out, text, line);
+        if (newline)
+            vti_buf_add_u8(out, '\n');
+        text += line + (newline != NULL);
+        len -= line + (newline != NULL);
+    }
+}
+
 size_t vti_text_width(const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text;
@@ -102,6 +117,67 @@ size_t vti_text_width(const char *text, size_t len)
         len -= used;
     }
     return width;
+}
+
+static bool is_inner_byte(char byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* How many bytes at the start of harmless text fill at most `width` columns. */
+static size_t fitting_head(const char *text, size_t len, size_t width)
+{
+    size_t bytes = 0;
+
+    while (bytes < len) {
+        size_t next = bytes + 1;
+        size_t columns;
+
+        while (next < len && is_inner_byte(text[next]))
+            next++;
+        columns = vti_text_width(text + bytes, next - bytes);
+        if (columns > width)
+            break;
+        width -= columns;
+        bytes = next;
+    }
+    return bytes;
+}
+
+/* The same at its end. */
+static size_t fitting_tail(const char *text, size_t len, size_t width)
+{
+    size_t begin = len;
+
+    while (begin > 0) {
+        size_t next = begin - 1;
+        size_t columns;
+
+        while (next > 0 && is_inner_byte(text[next]))
+            next--;
+        columns = vti_text_width(text + next, begin - next);
+        if (columns > width)
+            break;
+        width -= columns;
+        begin = next;
+    }
+    return len - begin;
+}
+
+void vti_text_fit(struct vti_buf *out, const char *text, size_t len, size_t most)
+{
+    size_t head;
+    size_t tail;
+
+    if (most < FIT_LEAST || vti_text_width(text, len) <= most) {
+        vti_buf_add(out, text, len);
+        return;
+    }
+    head = fitting_head(text, len, (most - 1) / 2);
+    tail = fitting_tail(text, len, most - 1 - (most - 1) / 2);
+    vti_buf_add(out, text, head);
+    vti_buf_add_text(out, "\xe2\x80\xa6"); /* an ellipsis, one column */
+    vti_buf_add(out, text + len - tail, tail);
 }
 
 /* Three digits and the first unit in which the value is below 1000; the last unit takes the

@@ -6,6 +6,7 @@
  * spans become pairs (b, e). Times are microseconds with three decimals since the start of the
  * recording. What is known only after reading (damage) stands at the end, in otherData.
  */
+#include "analyze/overview.h"
 #include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
@@ -21,18 +22,6 @@ struct chrome {
     struct vti_numbers numbers;
     int64_t zero_ns; /* what times are counted from: readers do not like negative ones */
 };
-
-static void add_string(struct chrome *chrome, const char *key, const char *text)
-{
-    vti_json_key(&chrome->json, key);
-    vti_json_string(&chrome->json, text);
-}
-
-static void add_uint(struct chrome *chrome, const char *key, uint64_t value)
-{
-    vti_json_key(&chrome->json, key);
-    vti_json_uint(&chrome->json, value);
-}
 
 static void add_microseconds(struct chrome *chrome, const char *key, int64_t ns)
 {
@@ -56,8 +45,8 @@ static void add_time(struct chrome *chrome, int64_t ns)
 static void open_event(struct chrome *chrome, const char *phase, const char *name)
 {
     vti_json_object(&chrome->json);
-    add_string(chrome, "ph", phase);
-    add_string(chrome, "name", name);
+    vti_json_add_string(&chrome->json, "ph", phase);
+    vti_json_add_string(&chrome->json, "name", name);
 }
 
 static int close_event(struct chrome *chrome)
@@ -72,8 +61,8 @@ static void add_track(struct chrome *chrome, uint32_t id)
     struct vt_track_info track;
 
     vt_recording_track_by_id(chrome->recording, id, &track);
-    add_uint(chrome, "pid", vti_numbers_pid(&chrome->numbers, track.process));
-    add_uint(chrome, "tid", vti_numbers_tid(&chrome->numbers, id));
+    vti_json_add_uint(&chrome->json, "pid", vti_numbers_pid(&chrome->numbers, track.process));
+    vti_json_add_uint(&chrome->json, "tid", vti_numbers_tid(&chrome->numbers, id));
 }
 
 /* ---- who they are ---------------------------------------------------------------------------- */
@@ -82,14 +71,14 @@ static int add_metadata(struct chrome *chrome, const char *what, uint32_t pid, u
                         const char *name, uint32_t order)
 {
     open_event(chrome, "M", what);
-    add_uint(chrome, "pid", pid);
-    add_uint(chrome, "tid", tid);
+    vti_json_add_uint(&chrome->json, "pid", pid);
+    vti_json_add_uint(&chrome->json, "tid", tid);
     vti_json_key(&chrome->json, "args");
     vti_json_object(&chrome->json);
     if (name)
-        add_string(chrome, "name", name);
+        vti_json_add_string(&chrome->json, "name", name);
     else
-        add_uint(chrome, "sort_index", order);
+        vti_json_add_uint(&chrome->json, "sort_index", order);
     vti_json_object_end(&chrome->json);
     return close_event(chrome);
 }
@@ -136,10 +125,8 @@ static void add_span_args(struct chrome *chrome, const struct vt_span *span)
         chrome->out.failed |= text.failed;
         vti_buf_fini(&text);
     }
-    if (!span->is_finished) {
-        vti_json_key(&chrome->json, "unfinished");
-        vti_json_bool(&chrome->json, true);
-    }
+    if (!span->is_finished)
+        vti_json_add_bool(&chrome->json, "unfinished", true);
     vti_json_object_end(&chrome->json);
 }
 
@@ -150,11 +137,11 @@ static int add_async_half(struct chrome *chrome, const struct vt_span *span, con
     char id[24];
 
     open_event(chrome, is_begin ? "b" : "e", name);
-    add_string(chrome, "cat", "async");
+    vti_json_add_string(&chrome->json, "cat", "async");
     vti_json_key(&chrome->json, "id2");
     vti_json_object(&chrome->json);
     snprintf(id, sizeof id, "0x%llx", (unsigned long long)span->async_id);
-    add_string(chrome, "local", id);
+    vti_json_add_string(&chrome->json, "local", id);
     vti_json_object_end(&chrome->json);
     add_track(chrome, span->track);
     add_time(chrome, is_begin ? span->begin_ns : span->end_ns);
@@ -175,7 +162,7 @@ static int add_span(const struct vt_span *span, void *arg)
         return code ? code : add_async_half(chrome, span, site.name, false);
     }
     open_event(chrome, "X", site.name);
-    add_string(chrome, "cat", "span");
+    vti_json_add_string(&chrome->json, "cat", "span");
     add_track(chrome, span->track);
     add_time(chrome, span->begin_ns);
     add_microseconds(chrome, "dur", span->end_ns - span->begin_ns);
@@ -189,8 +176,8 @@ static int add_mark(struct chrome *chrome, const struct vt_event *event)
 
     vt_recording_site_by_id(chrome->recording, event->site, &site);
     open_event(chrome, "i", site.name);
-    add_string(chrome, "cat", "mark");
-    add_string(chrome, "s", "t");
+    vti_json_add_string(&chrome->json, "cat", "mark");
+    vti_json_add_string(&chrome->json, "s", "t");
     add_track(chrome, event->track);
     add_time(chrome, event->time_ns);
     return close_event(chrome);
@@ -204,7 +191,7 @@ static int add_counter(struct chrome *chrome, const struct vt_event *event)
         return 0;
     vt_recording_site_by_id(chrome->recording, event->site, &site);
     open_event(chrome, "C", site.name);
-    add_string(chrome, "cat", "counter");
+    vti_json_add_string(&chrome->json, "cat", "counter");
     add_track(chrome, event->track);
     add_time(chrome, event->time_ns);
     vti_json_key(&chrome->json, "args");
@@ -219,18 +206,17 @@ static void add_loss_args(struct chrome *chrome, const char *reason, uint64_t ev
 {
     vti_json_key(&chrome->json, "args");
     vti_json_object(&chrome->json);
-    add_string(chrome, "reason", reason);
-    add_uint(chrome, "events", events);
-    vti_json_key(&chrome->json, "length_ns");
-    vti_json_int(&chrome->json, ns);
+    vti_json_add_string(&chrome->json, "reason", reason);
+    vti_json_add_uint(&chrome->json, "events", events);
+    vti_json_add_int(&chrome->json, "length_ns", ns);
     vti_json_object_end(&chrome->json);
 }
 
 static int add_gap(struct chrome *chrome, const struct vt_event *event)
 {
     open_event(chrome, "i", "gap");
-    add_string(chrome, "cat", "loss");
-    add_string(chrome, "s", "t");
+    vti_json_add_string(&chrome->json, "cat", "loss");
+    vti_json_add_string(&chrome->json, "s", "t");
     add_track(chrome, event->track);
     add_time(chrome, event->time_ns - event->loss_ns);
     add_loss_args(chrome, event->loss_reason, event->loss_events, event->loss_ns);
@@ -269,12 +255,16 @@ static int add_losses(struct chrome *chrome)
         bool has_track = loss.track != VT_NONE;
 
         open_event(chrome, "i", "events lost");
-        add_string(chrome, "cat", "loss");
-        add_string(chrome, "s", has_track ? "t" : loss.process != VT_NONE ? "p" : "g");
+        vti_json_add_string(&chrome->json, "cat", "loss");
+        vti_json_add_string(&chrome->json, "s",
+                            has_track                 ? "t"
+                            : loss.process != VT_NONE ? "p"
+                                                      : "g");
         if (has_track)
             add_track(chrome, loss.track);
         else
-            add_uint(chrome, "pid", vti_numbers_pid(&chrome->numbers, loss.process));
+            vti_json_add_uint(&chrome->json, "pid",
+                              vti_numbers_pid(&chrome->numbers, loss.process));
         add_time(chrome, loss.begin_ns);
         add_loss_args(chrome, loss.reason, loss.events, loss.end_ns - loss.begin_ns);
         code = close_event(chrome);
@@ -282,30 +272,36 @@ static int add_losses(struct chrome *chrome)
     return code;
 }
 
-static void add_other_data(struct chrome *chrome)
+static int add_other_data(struct chrome *chrome)
 {
     struct vt_recording_info info;
     struct vt_damage_info damage;
+    struct vti_losses losses;
     char moment[VTI_MOMENT_BYTES];
+    int code = vti_losses_query(chrome->recording, &losses);
 
+    if (code)
+        return code;
     vt_recording_info(chrome->recording, &info);
     vti_json_object(&chrome->json);
-    add_string(chrome, "tool", "venturi " VENTURI_VERSION);
-    add_string(chrome, "command", info.command);
-    add_string(chrome, "start", vti_moment_text(moment, info.start_realtime_ns + chrome->zero_ns));
-    add_string(chrome, "clock", info.clock);
-    add_uint(chrome, "lost_events", info.lost_events);
+    vti_json_add_string(&chrome->json, "tool", "venturi " VENTURI_VERSION);
+    vti_json_add_string(&chrome->json, "command", info.command);
+    vti_json_add_string(&chrome->json, "start",
+                        vti_moment_text(moment, info.start_realtime_ns + chrome->zero_ns));
+    vti_json_add_string(&chrome->json, "clock", info.clock);
+    vti_json_add_uint(&chrome->json, "lost_events", losses.lost_events);
+    vti_json_add_uint(&chrome->json, "overwritten_events", losses.overwritten_events);
+    vti_losses_free(&losses);
     vti_json_key(&chrome->json, "damage");
     vti_json_array(&chrome->json);
     for (uint32_t i = 0; vt_recording_damage(chrome->recording, i, &damage); i++) {
         vti_json_object(&chrome->json);
-        add_uint(chrome, "begin_offset", damage.begin_offset);
-        add_uint(chrome, "end_offset", damage.end_offset);
-        add_string(chrome, "what", damage.what);
+        vti_json_add_damage(&chrome->json, &damage);
         vti_json_object_end(&chrome->json);
     }
     vti_json_array_end(&chrome->json);
     vti_json_object_end(&chrome->json);
+    return 0;
 }
 
 static int run(vt_recording *recording, const struct vti_export_options *options,
@@ -321,7 +317,7 @@ static int run(vt_recording *recording, const struct vti_export_options *options
     chrome.zero_ns = chrome.zero_ns < 0 ? chrome.zero_ns : 0;
     vti_json_init(&chrome.json, &chrome.out);
     vti_json_object(&chrome.json);
-    add_string(&chrome, "displayTimeUnit", "ns");
+    vti_json_add_string(&chrome.json, "displayTimeUnit", "ns");
     vti_json_key(&chrome.json, "traceEvents");
     vti_json_array(&chrome.json);
     code = add_names(&chrome);
@@ -333,7 +329,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
         code = add_losses(&chrome);
     vti_json_array_end(&chrome.json);
     vti_json_key(&chrome.json, "otherData");
-    add_other_data(&chrome);
+    if (!code)
+        code = add_other_data(&chrome);
     vti_json_object_end(&chrome.json);
     vti_buf_add_u8(&chrome.out, '\n');
     if (!code)
@@ -345,7 +342,7 @@ static int run(vt_recording *recording, const struct vti_export_options *options
 
 const struct vti_exporter vti_export_chrome = {
     .name = "chrome",
-    .summary = "JSON for chrome://tracing, Perfetto, speedscope and many scripts",
+    .summary = "JSON for chrome://tracing, Perfetto, speedscope",
     .extension = "json",
     .run = run,
 };

@@ -55,8 +55,11 @@ int vti_copy_commit(struct vti_copy *copy, struct vti_writer_stats *stats)
     struct vti_writer *writer = copy->writer;
     struct vti_output *output = copy->output;
     const char *path = copy->path;
+    uint64_t overwritten = copy->overwritten;
     int code = vti_writer_close(writer, stats);
 
+    if (!code)
+        stats->lost_events -= overwritten < stats->lost_events ? overwritten : stats->lost_events;
     copy_fini(copy);
     if (!code && stats->disk_lost)
         code = vti_fail(VTI_E_DISK_FULL, "%s: no space left on the disk", path);
@@ -171,6 +174,9 @@ void vti_copy_input_fini(struct vti_copy_input *input)
     struct vti_renumber *renumber;
 
     vti_buf_fini(&input->carried);
+    vti_ids_fini(&input->sites.ids);
+    free(input->sites.numbers);
+    memset(&input->sites, 0, sizeof input->sites);
     for (unsigned i = 0; (renumber = renumber_at(input, i)); i++) {
         vti_ids_fini(&renumber->ids);
         free(renumber->numbers);
@@ -203,6 +209,8 @@ int vti_copy_link(struct vti_copy *copy, const struct vti_clock_link_fact *link)
 
 int vti_copy_loss(struct vti_copy *copy, const struct vti_loss_fact *loss)
 {
+    if (loss->reason == VTI_LOSS_OVERWRITTEN)
+        copy->overwritten += loss->events;
     if (loss->reason != VTI_LOSS_SLICED)
         return vti_writer_loss(copy->writer, loss);
     vti_loss_write(&copy->entry, loss);

@@ -23,6 +23,7 @@ struct vti_copy {
     struct vti_buf entry; /* scratch */
     struct vti_buf key;   /* scratch */
     uint32_t host_count, domain_count, process_count, track_count;
+    uint64_t overwritten; /* events that gave way as asked, in losses written so far */
 };
 
 /* Old ids to new ones, which are the next free ones of the copy. */
@@ -32,6 +33,13 @@ struct vti_renumber {
     size_t capacity;
     uint32_t *next; /* borrowed; the next free one */
     bool failed;    /* memory was short */
+};
+
+/* Sites of an input and their new numbers. */
+struct vti_copy_sites {
+    struct vti_ids ids;
+    uint32_t *numbers; /* owned; beside the ids */
+    size_t capacity;
 };
 
 /* An async span that is open where a slice begins. */
@@ -46,6 +54,7 @@ struct vti_copy_input {
     int64_t from_ns, to_ns;  /* what overlaps is copied; INT64_MIN and INT64_MAX: all */
     bool is_alone;           /* its first clock domain is the result's */
     struct vti_renumber hosts, domains, processes, tracks;
+    struct vti_copy_sites sites;
     uint32_t first_host;            /* hosts below were written for earlier inputs */
     struct vti_buf carried;         /* of struct vti_carried */
     uint64_t copied;                /* events */
@@ -70,13 +79,25 @@ bool vti_copy_is_carried(const struct vti_copy_input *input,
 int vti_copy_facts(struct vti_copy *copy, struct vti_copy_input *input);
 int vti_copy_events(struct vti_copy *copy, struct vti_copy_input *input);
 
+/* The new number of a site, described if it is new; those descriptions are written by _sites_write, which must
+ * come before the first block that uses them. */
+int vti_copy_site(struct vti_copy *copy, struct vti_copy_input *input, uint32_t old, uint32_t *id);
+int vti_copy_sites_write(struct vti_copy *copy);
+
+/* Trees of calls; not of a slice. After the facts. */
+int vti_copy_calls(struct vti_copy *copy, struct vti_copy_input *input);
+
+/* Imported function tables; likewise. */
+int vti_copy_profile(struct vti_copy *copy, struct vti_copy_input *input);
+
 int vti_copy_meta(struct vti_copy *copy, const struct vti_meta_fact *meta);
 int vti_copy_link(struct vti_copy *copy, const struct vti_clock_link_fact *link);
 
 /* A loss as it is written: those that `slice` makes count in no total. */
 int vti_copy_loss(struct vti_copy *copy, const struct vti_loss_fact *loss);
 
-/* Ends the recording and gives it its name; frees everything in every case. */
+/* Ends the recording and gives it its name; frees everything in every case. Lost events in `stats`
+ * are without those that gave way as asked. */
 int vti_copy_commit(struct vti_copy *copy, struct vti_writer_stats *stats);
 void vti_copy_abandon(struct vti_copy *copy);
 

@@ -22,57 +22,8 @@ struct job {
     uint64_t next_block;         /* that comes if none is damaged */
     struct vti_open *stack;      /* owned; spans open in the input */
     size_t depth, capacity;
-    struct vti_ids sites; /* of the input, beside … */
-    uint32_t *new_sites;  /* … their new numbers; owned */
-    size_t new_site_capacity;
     struct vti_loss_fact damaged;
 };
-
-/* ---- sites ----------------------------------------------------------------------------------- */
-
-static int describe_site(struct vti_copy *copy, const struct vt_site_info *info, uint32_t *id)
-{
-    struct vti_site_fact site = {.type = info->type,
-                                 .name = vti_bytes_of(info->name),
-                                 .function = vti_bytes_of(info->function),
-                                 .file = vti_bytes_of(info->file),
-                                 .line = info->line,
-                                 .unit = vti_bytes_of(info->unit)};
-    int is_new = 0;
-    int64_t at;
-
-    /* With number 0 it is the key that makes equal sites one. */
-    vti_buf_clear(&copy->key);
-    vti_site_write(&copy->key, &site);
-    at = copy->key.failed ? -1 : vti_map_add(copy->sites, copy->key.data, copy->key.len, &is_new);
-    if (at < 0)
-        return vti_fail(VTI_E_NOMEM, "out of memory");
-    *id = site.site = (uint32_t)at + 1;
-    if (is_new) {
-        vti_site_write(&copy->new_sites, &site);
-        copy->new_site_count++;
-    }
-    return 0;
-}
-
-static int find_site(struct job *job, uint32_t old, uint32_t *id)
-{
-    struct vti_ids *ids = &job->sites;
-    struct vt_site_info info;
-    uint32_t known = ids->count;
-    int64_t at = vti_ids_add(ids, old);
-
-    if (at < 0 || vti_grow(&job->new_sites, known, &job->new_site_capacity, sizeof *job->new_sites))
-        return VTI_E_NOMEM;
-    if (at == known) {
-        job->new_sites[at] = 0;
-        vt_recording_site_by_id(job->input->recording, old, &info);
-        if (describe_site(job->copy, &info, &job->new_sites[at]))
-            return VTI_E_NOMEM;
-    }
-    *id = job->new_sites[at];
-    return 0;
-}
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -86,12 +37,7 @@ static int cut(struct job *job)
         return 0;
     if (copy->is_stopped && copy->is_stopped())
         return vti_fail(VTI_E_TIMEOUT, "%s: interrupted, not written", copy->path);
-    if (copy->new_site_count) {
-        code = vti_writer_facts(copy->writer, VTI_SITES, &copy->new_sites, copy->new_site_count, 0,
-                                0);
-        vti_buf_clear(&copy->new_sites);
-        copy->new_site_count = 0;
-    }
+    code = vti_copy_sites_write(copy);
     if (!code)
         code = vti_writer_events(copy->writer, job->encoder);
     if (!code && vti_writer_buffered(copy->writer) >= FLUSH_BYTES)
@@ -116,7 +62,7 @@ static int begin_stretch(struct job *job)
     for (size_t i = 0; i < job->depth && !code; i++) {
         uint32_t site;
 
-        code = find_site(job, job->stack[i].site, &site);
+        code = vti_copy_site(job->copy, job->input, job->stack[i].site, &site);
         if (!code)
             vti_encoder_open(job->encoder, job->stack[i].begin, site);
     }
@@ -132,7 +78,8 @@ static bool has_site(const struct vti_event *event)
 
 static int write_event(struct job *job, struct vti_event *event)
 {
-    int code = has_site(event) ? find_site(job, event->site, &event->site) : 0;
+    int code = has_site(event) ? vti_copy_site(job->copy, job->input, event->site, &event->site)
+                               : 0;
 
     if (code)
         return code;
@@ -334,8 +281,6 @@ int vti_copy_events(struct vti_copy *copy, struct vti_copy_input *input)
     for (uint32_t i = 0; i < facts->track_ids.count && !code; i++)
         code = copy_one_track(&job, facts->tracks[i]);
     free(job.stack);
-    free(job.new_sites);
-    vti_ids_fini(&job.sites);
     if (code == VTI_E_NOMEM)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     return code;

@@ -19,7 +19,7 @@ struct csv {
 
 static void add_text(struct csv *csv, const char *text)
 {
-    vti_csv_field(&csv->out, text, strlen(text));
+    vti_csv_text(&csv->out, text, strlen(text));
     vti_buf_add_u8(&csv->out, ',');
 }
 
@@ -33,7 +33,7 @@ static void add_number(struct csv *csv, int64_t number)
 static void add_scratch(struct csv *csv)
 {
     csv->out.failed |= csv->scratch.failed;
-    vti_csv_field(&csv->out, (const char *)csv->scratch.data, csv->scratch.len);
+    vti_csv_text(&csv->out, (const char *)csv->scratch.data, csv->scratch.len);
     vti_buf_clear(&csv->scratch);
 }
 
@@ -108,7 +108,7 @@ static int run(vt_recording *recording, const struct vti_export_options *options
 
 const struct vti_exporter vti_export_csv = {
     .name = "csv",
-    .summary = "one row for each span, for spreadsheets and data frames",
+    .summary = "a row a span, for spreadsheets and data frames",
     .extension = "csv",
     .run = run,
 };

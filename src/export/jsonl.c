@@ -4,28 +4,25 @@
  * that nothing was cut off.
  *
  * This is the plain text of the format: events are given as they were recorded, not made into
- * spans.
+ * spans. An end tells when its span began, because the begin itself may lie before the range, have
+ * been cut away or lost.
  */
+#include "analyze/calls.h"
+#include "analyze/overview.h"
 #include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
-
-#include <stdio.h>
 
 struct jsonl {
     vt_recording *recording;
     const struct vti_sink *sink;
     struct vti_buf out;
     struct vti_json json;
+    vt_cursor *cursor;        /* while events are written */
+    struct vti_asyncs asyncs; /* those that are open: their ends tell no begin */
     uint64_t events;
     uint64_t spans;
 };
-
-static void add_string(struct jsonl *jsonl, const char *key, const char *text)
-{
-    vti_json_key(&jsonl->json, key);
-    vti_json_string(&jsonl->json, text);
-}
 
 static void add_text(struct jsonl *jsonl, const char *key, const struct vt_text *text)
 {
@@ -33,41 +30,11 @@ static void add_text(struct jsonl *jsonl, const char *key, const struct vt_text 
     vti_json_bytes(&jsonl->json, text->data, text->len);
 }
 
-static void add_int(struct jsonl *jsonl, const char *key, int64_t value)
-{
-    vti_json_key(&jsonl->json, key);
-    vti_json_int(&jsonl->json, value);
-}
-
-static void add_uint(struct jsonl *jsonl, const char *key, uint64_t value)
-{
-    vti_json_key(&jsonl->json, key);
-    vti_json_uint(&jsonl->json, value);
-}
-
-static void add_double(struct jsonl *jsonl, const char *key, double value)
-{
-    vti_json_key(&jsonl->json, key);
-    vti_json_double(&jsonl->json, value);
-}
-
-static void add_bool(struct jsonl *jsonl, const char *key, bool value)
-{
-    vti_json_key(&jsonl->json, key);
-    vti_json_bool(&jsonl->json, value);
-}
-
-static void add_id(struct jsonl *jsonl, const char *key, uint32_t id)
-{
-    vti_json_key(&jsonl->json, key);
-    vti_json_id(&jsonl->json, id);
-}
-
 static void open_line(struct jsonl *jsonl, const char *type)
 {
     vti_json_init(&jsonl->json, &jsonl->out);
     vti_json_object(&jsonl->json);
-    add_string(jsonl, "type", type);
+    vti_json_add_string(&jsonl->json, "type", type);
 }
 
 static int close_line(struct jsonl *jsonl)
@@ -82,25 +49,11 @@ static int close_line(struct jsonl *jsonl)
 static int add_recording(struct jsonl *jsonl)
 {
     struct vt_recording_info info;
-    char moment[VTI_MOMENT_BYTES];
-    char id[2 * sizeof info.id + 1];
 
     vt_recording_info(jsonl->recording, &info);
-    for (size_t i = 0; i < sizeof info.id; i++)
-        snprintf(id + 2 * i, 3, "%02x", info.id[i]);
     open_line(jsonl, "recording");
-    add_uint(jsonl, "version", 1);
-    add_string(jsonl, "id", id);
-    add_bool(jsonl, "closed", info.is_closed);
-    add_string(jsonl, "start", vti_moment_text(moment, info.start_realtime_ns));
-    add_int(jsonl, "start_realtime_ns", info.start_realtime_ns);
-    add_int(jsonl, "duration_ns", info.duration_ns);
-    add_string(jsonl, "writer", info.writer_version);
-    add_string(jsonl, "policy", info.policy);
-    add_string(jsonl, "directory", info.directory);
-    add_string(jsonl, "command", info.command);
-    add_string(jsonl, "clock", info.clock);
-    add_double(jsonl, "ticks_per_ns", info.ticks_per_ns);
+    vti_json_add_uint(&jsonl->json, "version", 1);
+    vti_json_add_recording(&jsonl->json, &info);
     return close_line(jsonl);
 }
 
@@ -111,13 +64,8 @@ static int add_hosts(struct jsonl *jsonl)
 
     for (uint32_t i = 0; !code && vt_recording_host(jsonl->recording, i, &host); i++) {
         open_line(jsonl, "host");
-        add_uint(jsonl, "host", host.id);
-        add_string(jsonl, "name", host.name);
-        add_string(jsonl, "os", host.os);
-        add_string(jsonl, "cpu", host.cpu);
-        add_uint(jsonl, "cpu_count", host.cpu_count);
-        add_int(jsonl, "offset_ns", host.offset_ns);
-        add_int(jsonl, "error_ns", host.error_ns);
+        vti_json_add_uint(&jsonl->json, "host", host.id);
+        vti_json_add_host(&jsonl->json, &host);
         code = close_line(jsonl);
     }
     return code;
@@ -130,19 +78,9 @@ static int add_processes(struct jsonl *jsonl)
 
     for (uint32_t i = 0; !code && vt_recording_process(jsonl->recording, i, &process); i++) {
         open_line(jsonl, "process");
-        add_uint(jsonl, "process", process.id);
-        add_uint(jsonl, "host", process.host);
-        add_uint(jsonl, "pid", process.pid);
-        add_uint(jsonl, "parent_pid", process.parent_pid);
-        add_id(jsonl, "parent", process.parent);
-        add_int(jsonl, "start_ns", process.start_ns);
-        add_int(jsonl, "end_ns", process.end_ns);
-        add_string(jsonl, "how", vti_end_text(process.how));
-        add_uint(jsonl, "status", process.status);
-        add_string(jsonl, "name", process.name);
-        add_string(jsonl, "command", process.command);
-        add_double(jsonl, "pair_ns", process.pair_ns);
-        add_double(jsonl, "inner_ns", process.inner_ns);
+        vti_json_add_uint(&jsonl->json, "process", process.id);
+        vti_json_add_process(&jsonl->json, &process);
+        vti_json_add_string(&jsonl->json, "how", vti_end_text(process.how));
         code = close_line(jsonl);
     }
     return code;
@@ -155,12 +93,8 @@ static int add_tracks(struct jsonl *jsonl)
 
     for (uint32_t i = 0; !code && vt_recording_track(jsonl->recording, i, &track); i++) {
         open_line(jsonl, "track");
-        add_uint(jsonl, "track", track.id);
-        add_id(jsonl, "process", track.process);
-        add_uint(jsonl, "tid", track.tid);
-        add_string(jsonl, "name", track.name);
-        add_int(jsonl, "start_ns", track.start_ns);
-        add_int(jsonl, "end_ns", track.end_ns);
+        vti_json_add_uint(&jsonl->json, "track", track.id);
+        vti_json_add_track(&jsonl->json, &track);
         code = close_line(jsonl);
     }
     return code;
@@ -173,13 +107,13 @@ static int add_sites(struct jsonl *jsonl)
 
     for (uint32_t i = 0; !code && vt_recording_site(jsonl->recording, i, &site); i++) {
         open_line(jsonl, "site");
-        add_uint(jsonl, "site", site.id);
-        add_string(jsonl, "kind", vti_site_kind_text(site.type));
-        add_string(jsonl, "name", site.name);
-        add_string(jsonl, "function", site.function);
-        add_string(jsonl, "file", site.file);
-        add_uint(jsonl, "line", site.line);
-        add_string(jsonl, "unit", site.unit);
+        vti_json_add_uint(&jsonl->json, "site", site.id);
+        vti_json_add_string(&jsonl->json, "kind", vti_site_kind_text(site.type));
+        vti_json_add_string(&jsonl->json, "name", site.name);
+        vti_json_add_string(&jsonl->json, "function", site.function);
+        vti_json_add_string(&jsonl->json, "file", site.file);
+        vti_json_add_uint(&jsonl->json, "line", site.line);
+        vti_json_add_string(&jsonl->json, "unit", site.unit);
         code = close_line(jsonl);
     }
     return code;
@@ -192,15 +126,62 @@ static int add_losses(struct jsonl *jsonl)
 
     for (uint32_t i = 0; !code && vt_recording_loss(jsonl->recording, i, &loss); i++) {
         open_line(jsonl, "loss");
-        add_id(jsonl, "process", loss.process);
-        add_id(jsonl, "track", loss.track);
-        add_string(jsonl, "reason", loss.reason);
-        add_uint(jsonl, "events", loss.events);
-        add_bool(jsonl, "lower_bound", loss.is_lower_bound);
-        add_int(jsonl, "begin_ns", loss.begin_ns);
-        add_int(jsonl, "end_ns", loss.end_ns);
+        vti_json_add_id(&jsonl->json, "process", loss.process);
+        vti_json_add_id(&jsonl->json, "track", loss.track);
+        vti_json_add_string(&jsonl->json, "reason", loss.reason);
+        vti_json_add_uint(&jsonl->json, "events", loss.events);
+        vti_json_add_bool(&jsonl->json, "lower_bound", loss.is_lower_bound);
+        vti_json_add_int(&jsonl->json, "begin_ns", loss.begin_ns);
+        vti_json_add_int(&jsonl->json, "end_ns", loss.end_ns);
         code = close_line(jsonl);
     }
+    return code;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void add_call(struct jsonl *jsonl, const struct vti_calls *calls, size_t at)
+{
+    const struct vti_call *call = &calls->calls[at];
+    const struct vti_function *function = &calls->functions[call->function];
+    struct vti_json *json = &jsonl->json;
+    struct vt_track_info track;
+
+    vt_recording_track(jsonl->recording, call->track, &track);
+    vti_json_add_uint(json, "call", at);
+    vti_json_add_id(json, "parent", call->parent);
+    vti_json_add_uint(json, "track", track.id);
+    vti_json_add_string(json, "name", function->name);
+    vti_json_add_string(json, "file", function->file);
+    vti_json_add_uint(json, "line", function->line);
+    vti_json_add_uint(json, "twin", function->twin);
+    vti_json_add_string(json, "language", function->language);
+    vti_json_add_uint(json, "calls", call->calls);
+    vti_json_add_uint(json, "resumes", call->resumes);
+    vti_json_add_bool(json, "open", call->is_open);
+    vti_json_add_double(json, "total_ns", call->total_ns);
+    vti_json_add_double(json, "self_ns", call->self_ns);
+    vti_json_add_double(json, "suspended_ns", call->suspended_ns);
+    vti_json_add_double(json, "min_ns", call->shortest_ns);
+    vti_json_add_double(json, "max_ns", call->longest_ns);
+}
+
+/* As they were counted, our own cost included. */
+static int add_calls(struct jsonl *jsonl)
+{
+    const struct vti_calls_options options = {
+        .is_raw = true, .track = VT_NONE, .process = VT_NONE};
+    struct vti_calls calls;
+    int code = vti_calls_load_trees(&calls, jsonl->recording, &options);
+
+    if (code)
+        return code;
+    for (size_t i = 0; i < calls.call_count && !code; i++) {
+        open_line(jsonl, "call");
+        add_call(jsonl, &calls, i);
+        code = close_line(jsonl);
+    }
+    vti_calls_fini(&calls);
     return code;
 }
 
@@ -229,35 +210,85 @@ static void add_site(struct jsonl *jsonl, const struct vt_event *event, const ch
     struct vt_site_info site;
 
     vt_recording_site_by_id(jsonl->recording, event->site, &site);
-    add_id(jsonl, "site", event->site);
-    add_string(jsonl, key, site.name);
+    vti_json_add_id(&jsonl->json, "site", event->site);
+    vti_json_add_string(&jsonl->json, key, site.name);
     if (event->kind == VT_EVENT_COUNTER)
-        add_string(jsonl, "unit", site.unit);
+        vti_json_add_string(&jsonl->json, "unit", site.unit);
 }
 
 static void add_flags(struct jsonl *jsonl, const struct vt_event *event)
 {
     if (event->flags & VT_FLAG_IN_GAP)
-        add_bool(jsonl, "in_gap", true);
+        vti_json_add_bool(&jsonl->json, "in_gap", true);
     if (event->flags & VT_FLAG_ABANDONED)
-        add_bool(jsonl, "abandoned", true);
+        vti_json_add_bool(&jsonl->json, "abandoned", true);
     if (event->flags & VT_FLAG_FAILED)
-        add_bool(jsonl, "failed", true);
+        vti_json_add_bool(&jsonl->json, "failed", true);
+}
+
+static void add_begin(struct jsonl *jsonl, const int64_t *begin_ns)
+{
+    if (begin_ns)
+        vti_json_add_int(&jsonl->json, "begin_ns", *begin_ns);
+    else
+        vti_json_add_null(&jsonl->json, "begin_ns");
+}
+
+static uint32_t process_of(const struct jsonl *jsonl, uint32_t id)
+{
+    struct vt_track_info track;
+
+    vt_recording_track_by_id(jsonl->recording, id, &track);
+    return track.process;
+}
+
+static int note_async(struct jsonl *jsonl, uint32_t track, uint64_t id, uint32_t site,
+                      int64_t begin_ns)
+{
+    struct vti_async *async = vti_asyncs_get(&jsonl->asyncs, process_of(jsonl, track), id);
+
+    if (!async)
+        return VTI_E_NOMEM;
+    async->site = site;
+    async->begin_ns = begin_ns;
+    return 0;
+}
+
+/* Name and begin of the async span that ends, which is forgotten then. */
+static void add_async_begin(struct jsonl *jsonl, const struct vt_event *event)
+{
+    struct vti_async *async = vti_asyncs_find(&jsonl->asyncs, process_of(jsonl, event->track),
+                                              event->async_id);
+    struct vt_site_info site = {.name = NULL};
+
+    if (async)
+        vt_recording_site_by_id(jsonl->recording, async->site, &site);
+    vti_json_add_string(&jsonl->json, "name", site.name);
+    add_begin(jsonl, async ? &async->begin_ns : NULL);
+    if (async)
+        vti_asyncs_remove(&jsonl->asyncs, async);
 }
 
 /* What only this kind of event has. */
 static void add_details(struct jsonl *jsonl, const struct vt_event *event)
 {
+    int64_t begin_ns;
+
     switch (event->kind) {
     case VT_EVENT_ASYNC_BEGIN:
-        add_uint(jsonl, "id", event->async_id);
+        vti_json_add_uint(&jsonl->json, "id", event->async_id);
         add_site(jsonl, event, "name");
         break;
     case VT_EVENT_ASYNC_END:
-        add_uint(jsonl, "id", event->async_id);
+        vti_json_add_uint(&jsonl->json, "id", event->async_id);
+        add_async_begin(jsonl, event);
+        break;
+    case VT_EVENT_END:
+        add_site(jsonl, event, "name");
+        add_begin(jsonl, vti_cursor_begin_ns(jsonl->cursor, &begin_ns) ? &begin_ns : NULL);
         break;
     case VT_EVENT_ASYNC_ATTR:
-        add_uint(jsonl, "id", event->async_id);
+        vti_json_add_uint(&jsonl->json, "id", event->async_id);
         add_site(jsonl, event, "key");
         break;
     case VT_EVENT_ATTR:
@@ -268,9 +299,9 @@ static void add_details(struct jsonl *jsonl, const struct vt_event *event)
         add_text(jsonl, "message", &event->error_message);
         break;
     case VT_EVENT_LOSS:
-        add_string(jsonl, "reason", event->loss_reason);
-        add_uint(jsonl, "events", event->loss_events);
-        add_int(jsonl, "length_ns", event->loss_ns);
+        vti_json_add_string(&jsonl->json, "reason", event->loss_reason);
+        vti_json_add_uint(&jsonl->json, "events", event->loss_events);
+        vti_json_add_int(&jsonl->json, "length_ns", event->loss_ns);
         break;
     default:
         add_site(jsonl, event, "name");
@@ -284,9 +315,9 @@ static void add_details(struct jsonl *jsonl, const struct vt_event *event)
 static int add_event(struct jsonl *jsonl, const struct vt_event *event)
 {
     open_line(jsonl, kind_text(event->kind));
-    add_int(jsonl, "time_ns", event->time_ns);
-    add_uint(jsonl, "track", event->track);
-    add_uint(jsonl, "depth", event->depth);
+    vti_json_add_int(&jsonl->json, "time_ns", event->time_ns);
+    vti_json_add_uint(&jsonl->json, "track", event->track);
+    vti_json_add_uint(&jsonl->json, "depth", event->depth);
     add_details(jsonl, event);
     add_flags(jsonl, event);
     jsonl->events++;
@@ -294,18 +325,43 @@ static int add_event(struct jsonl *jsonl, const struct vt_event *event)
     return close_line(jsonl);
 }
 
+static int note_open_async(const struct vt_span *span, void *arg)
+{
+    struct jsonl *jsonl = arg;
+
+    return span->async_id
+               ? note_async(jsonl, span->track, span->async_id, span->site, span->begin_ns)
+               : 0;
+}
+
+/* Async spans that began before the range; those of threads are known to the cursor. */
+static int note_open_asyncs(struct jsonl *jsonl, const struct vt_filter *range)
+{
+    struct vt_filter before = {range->from_ns, range->from_ns, range->track};
+
+    if (range->from_ns == INT64_MIN)
+        return 0;
+    before.from_ns--; /* one that ends just where the range begins has its end in it */
+    before.to_ns++;
+    return vt_recording_spans(jsonl->recording, &before, note_open_async, jsonl);
+}
+
 static int add_events(struct jsonl *jsonl, const struct vt_filter *range)
 {
     struct vt_event event;
-    vt_cursor *cursor;
-    int code = vt_cursor_open(&cursor, jsonl->recording, range);
+    int code = note_open_asyncs(jsonl, range);
     int got = 0;
 
-    if (code)
-        return code;
-    while (!code && (got = vt_cursor_next(cursor, &event)) > 0)
-        code = add_event(jsonl, &event);
-    vt_cursor_close(cursor);
+    if (!code)
+        code = vt_cursor_open(&jsonl->cursor, jsonl->recording, range);
+    while (!code && (got = vt_cursor_next(jsonl->cursor, &event)) > 0) {
+        if (event.kind == VT_EVENT_ASYNC_BEGIN)
+            code = note_async(jsonl, event.track, event.async_id, event.site, event.time_ns);
+        if (!code)
+            code = add_event(jsonl, &event);
+    }
+    vt_cursor_close(jsonl->cursor);
+    vti_asyncs_fini(&jsonl->asyncs);
     return code ? code : got;
 }
 
@@ -315,24 +371,27 @@ static int add_end(struct jsonl *jsonl)
 {
     struct vt_recording_info info;
     struct vt_damage_info damage;
+    struct vti_losses losses;
     int code = 0;
 
     for (uint32_t i = 0; !code && vt_recording_damage(jsonl->recording, i, &damage); i++) {
         open_line(jsonl, "damage");
-        add_uint(jsonl, "begin_offset", damage.begin_offset);
-        add_uint(jsonl, "end_offset", damage.end_offset);
-        add_string(jsonl, "what", damage.what);
+        vti_json_add_damage(&jsonl->json, &damage);
         code = close_line(jsonl);
     }
+    if (!code)
+        code = vti_losses_query(jsonl->recording, &losses);
     if (code)
         return code;
     vt_recording_info(jsonl->recording, &info);
     open_line(jsonl, "summary");
-    add_uint(jsonl, "events", jsonl->events);
-    add_uint(jsonl, "spans", jsonl->spans);
-    add_uint(jsonl, "lost_events", info.lost_events);
-    add_uint(jsonl, "unknown_blocks", info.unknown_blocks);
-    add_uint(jsonl, "damaged_ranges", info.damage_count);
+    vti_json_add_uint(&jsonl->json, "events", jsonl->events);
+    vti_json_add_uint(&jsonl->json, "spans", jsonl->spans);
+    vti_json_add_uint(&jsonl->json, "lost_events", losses.lost_events);
+    vti_json_add_uint(&jsonl->json, "overwritten_events", losses.overwritten_events);
+    vti_losses_free(&losses);
+    vti_json_add_uint(&jsonl->json, "unknown_blocks", info.unknown_blocks);
+    vti_json_add_uint(&jsonl->json, "damaged_ranges", info.damage_count);
     code = close_line(jsonl);
     return code ? code : vti_sink_flush(jsonl->sink, &jsonl->out);
 }
@@ -341,7 +400,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
                const struct vti_sink *sink)
 {
     static int (*const facts[])(struct jsonl *) = {add_recording, add_hosts, add_processes,
-                                                   add_tracks,    add_sites, add_losses};
+                                                   add_tracks,    add_sites, add_losses,
+                                                   add_calls};
     struct jsonl jsonl = {.recording = recording, .sink = sink};
     int code = 0;
 

@@ -381,7 +381,11 @@ static int write_events(struct job *job)
         struct source *source = job->order[i];
         const struct vt_recording *recording = source->recording;
 
-        code = vti_copy_events(&job->copy, &source->input);
+        code = vti_copy_calls(&job->copy, &source->input);
+        if (!code)
+            code = vti_copy_profile(&job->copy, &source->input);
+        if (!code)
+            code = vti_copy_events(&job->copy, &source->input);
         if (!code)
             code = write_damage(job, source);
         if (!code && recording->damage.count)

@@ -373,7 +373,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
     code = describe_processes(&job);
     for (uint32_t i = 0; !code && i < recording->facts.track_ids.count; i++)
         code = write_thread(&job, &matcher, i);
-    if (!code && job.has_async)
+    /* Async spans may have begun before all that was looked at. */
+    if (!code && (job.has_async || options->range.from_ns > INT64_MIN))
         code = vt_recording_spans(recording, &options->range, write_async, &job);
     if (!code)
         code = write_losses(&job);
@@ -389,7 +390,7 @@ out:
 
 const struct vti_exporter vti_export_perfetto = {
     .name = "perfetto",
-    .summary = "binary trace for ui.perfetto.dev and its trace processor (SQL)",
+    .summary = "binary, for ui.perfetto.dev and trace processor",
     .extension = "pftrace",
     .is_binary = true,
     .run = run,

@@ -3,13 +3,20 @@
 VENTURI names the tool (default: build/venturi). Every run gets a bare environment: settings of whoever
 runs the tests must not decide what they see.
 """
+import fcntl
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TOP, "tests", "reader"))
+from vtwrite import Writer  # noqa: E402
+
 TOOL = os.path.abspath(os.environ.get("VENTURI", os.path.join(TOP, "build", "venturi")))
 KEPT = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
 
@@ -41,11 +48,38 @@ class Venturi:
             assert done.returncode == check, (done.returncode, done.stdout, done.stderr)
         return done
 
+    def on_terminal(self, *args, columns=80, **env):
+        """What it writes to a terminal, as bytes with plain line ends, its exit code, and its stderr."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        child = subprocess.Popen([TOOL, *map(str, args)], stdin=slave, stdout=slave, stderr=subprocess.PIPE,
+                                 env=bare_environment(**{"TERM": "xterm", **env}))
+        os.close(slave)
+        text = b""
+        while True:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(master)
+        stderr = child.stderr.read().decode()
+        child.stderr.close()
+        return text.replace(b"\r\n", b"\n"), child.wait(), stderr
+
     def commands(self):
-        """The names in commands.def."""
-        with open(os.path.join(TOP, "src", "cli", "commands.def")) as lines:
-            return [line[len("VTI_COMMAND("):line.index(")")].replace("_", "-")
-                    for line in lines if line.startswith("VTI_COMMAND(")]
+        return [name.replace("_", "-") for name in self.listed("src/cli/commands.def", "VTI_COMMAND")]
+
+    def formats(self):
+        return self.listed("src/export/exporters.def", "VTI_EXPORTER")
+
+    @staticmethod
+    def listed(path, macro):
+        """The names in a .def file, in its order."""
+        with open(os.path.join(TOP, path)) as lines:
+            return [line[len(macro) + 1:line.index(")")] for line in lines if line.startswith(macro + "(")]
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +115,22 @@ def make_recording(tmp_path_factory):
             made[options] = path
         return made[options]
     return make
+
+
+class NewRecording(Writer):
+    """A recording made event by event (tests/reader/vtwrite.py): one process with a thread "main"; ticks are nanoseconds."""
+
+    def __init__(self, **process):
+        super().__init__(created=1800000000 * 10 ** 9)
+        self.host()
+        self.clock(kind=2, anchors=[(0, 0, 1800000000 * 10 ** 9, 0)])
+        self.process(0, **process)
+        self.track(0, name="main", thread=100)
+
+    def save(self, path):
+        self.close()
+        path.write_bytes(self.bytes())
+        return path
 
 
 def second_reader_finds(path):

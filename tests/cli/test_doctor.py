@@ -73,4 +73,4 @@ def test_settings_that_are_not_understood(venturi):
 
 
 def test_operands_are_refused(venturi):
-    assert venturi("doctor", "x", check=2).stderr == "venturi doctor: what is 'x'? It takes no operands\n"
+    assert venturi("doctor", "x", check=2).stderr == "venturi doctor: it takes no operands, what is 'x'?\n"

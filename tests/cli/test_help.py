@@ -54,6 +54,10 @@ def test_version(venturi):
     (("zebra",), "venturi: no command 'zebra', see venturi --help\n"),
     (("help", "doctr"), "venturi: no command 'doctr', did you mean doctor?\n"),
     (("--bogus",), "venturi: no option --bogus, see venturi --help\n"),
+    (("-V",), "venturi: no option -V, did you mean --version?\n"),
+    (("-v",), "venturi: no option -v, did you mean --version?\n"),
+    (("-x",), "venturi: no option -x, see venturi --help\n"),
+    (("--verison",), "venturi: no option --verison, did you mean --version?\n"),
     (("rank", "--wied", "x"), "venturi rank: no option --wied, did you mean --wide?\n"),
     (("rank", "--zebra", "x"), "venturi rank: no option --zebra, see venturi rank --help\n"),
     (("rank", "-Z", "x"), "venturi rank: no option -Z, see venturi rank --help\n"),
@@ -67,6 +71,13 @@ def test_wrong_words_are_one_line(venturi, words, message):
     done = venturi(*words, check=2)
     assert done.stdout == ""
     assert done.stderr == message
+
+
+@pytest.mark.parametrize("words", [("report", "-"), ("info", "-"), ("query", "-", "SELECT 1"), ("export", "-f", "csv", "-"),
+                                   ("slice", "-", "--from", "1s", "-o", "x.vt"), ("merge", "-", "y.vt", "-o", "x.vt")])
+def test_dash_is_not_a_file(venturi, words):
+    done = venturi(*words, check=2)
+    assert done.stderr == "venturi %s: -: a recording is read from a file, not from standard input\n" % words[0]
 
 
 @pytest.mark.parametrize("words", [("--help",), ("help", "rank"), ("--version",), ("doctor",), ("completions", "zsh")])
@@ -102,11 +113,5 @@ def test_file_does_not_become_closed_output(venturi, tmp_path):
 
 def test_colour_only_on_a_terminal(venturi):
     assert "\033" not in venturi("doctor").stdout
-    master, slave = os.openpty()
-    venturi("doctor", stdout=slave, env={"TERM": "xterm"})
-    seen = os.read(master, 65536)
-    assert b"\033[1m" in seen
-    venturi("doctor", stdout=slave, env={"TERM": "xterm", "NO_COLOR": "1"})
-    assert b"\033" not in os.read(master, 65536)
-    os.close(master)
-    os.close(slave)
+    assert b"\033[1m" in venturi.on_terminal("doctor")[0]
+    assert b"\033" not in venturi.on_terminal("doctor", NO_COLOR="1")[0]

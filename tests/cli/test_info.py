@@ -3,6 +3,21 @@ import json
 
 import pytest
 
+from conftest import NewRecording
+
+
+def ring(folder):
+    """What `run --ring` leaves that also lost a few events."""
+    w = NewRecording()
+    w.site(1, "work")
+    w.loss(4, 1000, first=0, last=9000)
+    w.loss(1, 3, process=0, track=0, first=20000, last=30000)
+    events = w.events(0, 10000)
+    events.begin(10000, 1)
+    events.end(11000)
+    events.write()
+    return w.save(folder / "ring.vt")
+
 
 def info(venturi, path, **kw):
     return json.loads(venturi("info", "--json", path, check=0, **kw).stdout)
@@ -67,6 +82,47 @@ def test_cut_off(venturi, make_recording):
     assert found["closed"] is False
     assert found["damage"][0]["what"] == "cut off in the middle of a block"
     assert found["damage"][0]["end_offset"] == found["bytes"]
+
+
+def test_end_that_nobody_saw(venturi, make_recording):
+    """A status is told only of what has ended."""
+    assert [(p["ended"], p["status"]) for p in info(venturi, make_recording("--cut", 600))["processes"]] == [
+        ("unknown", None), ("unknown", None)]
+    assert [(p["ended"], p["status"]) for p in info(venturi, make_recording())["processes"]] == [
+        ("exit", 0), ("signal", 11)]
+
+
+def test_command(venturi, tmp_path):
+    """That of `venturi run`, else that of the first process: programs that record by themselves have no other."""
+    w = NewRecording(command="./program\0--input\0a b")
+    w.site(1, "work")
+    path = w.save(tmp_path / "alone.vt")
+    assert "command     ./program --input 'a b'\n" in venturi("info", path, check=0).stdout
+    w = NewRecording(command="./child")
+    w.meta(command="./parent\0x")
+    assert "command     ./parent x\n" in venturi("info", w.save(tmp_path / "run.vt"), check=0).stdout
+
+
+def test_what_a_ring_gave_up_is_not_lost(venturi, make_recording, tmp_path):
+    path = ring(tmp_path)
+    found = info(venturi, path)
+    assert (found["lost_events"], found["overwritten_events"]) == (3, 1000)
+    text = venturi("info", path, check=0).stdout
+    assert "lost        3 events\n" in text
+    assert "ring        kept the end only, as asked: 1000 events gave way\n" in text
+    trust = json.loads(venturi("report", "--json", path, check=0).stdout)["trust"]
+    assert (trust["lost_events"], trust["overwritten_events"]) == (3, 1000)
+    text = venturi("report", path, check=0).stdout
+    assert "trust: 3 events lost (buffers full), kept the end only, as asked: 1000 events gave way, " in text
+    done = venturi("rank", path, check=0)
+    assert "warning: %s: kept the end only, as asked: 1000 events gave way\n" % path in done.stderr
+    assert "events lost while recording: 3\n" in done.stderr
+    assert json.loads(venturi("rank", "--json", path).stdout)["overwritten_events"] == 1000
+    for name in ("chrome", "jsonl"):
+        text = venturi("export", "-f", name, path, check=0).stdout
+        assert '"lost_events":3,"overwritten_events":1000' in text
+    done = venturi("merge", path, make_recording("--plain"), "-o", tmp_path / "merged.vt", check=0)
+    assert ", %d lost\n" % (3 + 49) in done.stderr
 
 
 def test_unknown_blocks_are_counted(venturi, make_recording):

@@ -24,8 +24,9 @@ def tables(venturi):
 def test_list(venturi):
     text = venturi("query", "--list", check=0).stdout
     assert max(map(len, text.splitlines())) <= 80
-    assert list(tables(venturi)) == ["spans", "stats", "counters", "marks", "attributes", "sites", "threads", "tracks",
-                                     "processes", "hosts", "losses", "damage"]
+    assert list(tables(venturi)) == venturi.listed("src/analyze/sql_tables.def", "VTI_SQL_TABLE")
+    assert {"spans", "stats", "counters", "marks", "attributes", "sites", "threads", "tracks", "processes", "hosts", "losses",
+            "damage"} <= set(tables(venturi))
     for name in tables(venturi):
         assert "\n%s: " % name in "\n" + text
 
@@ -131,6 +132,43 @@ def test_outputs_agree(venturi, make_recording):
     assert "\x1b" not in "".join(lines)
     assert json.loads(venturi("query", "--json", path, "SELECT 1 WHERE 0", check=0).stdout) == []
     assert venturi("query", path, "SELECT 1 AS one WHERE 0", check=0).stdout == "one\n"
+
+
+def shown(venturi, path, sql, columns=80):
+    text, code, _ = venturi.on_terminal("query", path, sql, columns=columns, NO_COLOR="1")
+    assert code == 0
+    return text.decode().splitlines()
+
+
+def test_rows_fit_the_terminal(venturi, make_recording):
+    """Texts lose their middle; without a terminal they are whole."""
+    path = make_recording()
+    sql = "SELECT name, begin_ns, attributes, error FROM spans ORDER BY begin_ns"
+    for columns in (40, 80, 120):
+        lines = shown(venturi, path, sql, columns)
+        assert max(map(len, lines)) <= columns
+    lines = shown(venturi, path, sql)
+    assert len(lines) == 64 and lines[0].split() == ["name", "begin_ns", "attributes", "error"]
+    assert any(line.startswith("xxxxx") and "x\u2026x" in line for line in lines)
+    assert "x" * 10000 in venturi("query", path, sql, check=0).stdout
+    assert "\u2026" not in venturi("query", path, sql, check=0).stdout
+
+
+def test_many_columns_take_several_lines(venturi, make_recording):
+    lines = shown(venturi, make_recording(), "SELECT * FROM spans LIMIT 5")
+    assert max(map(len, lines)) <= 80
+    assert " ".join(line for line in lines[:3]).split() == tables(venturi)["spans"]
+    assert len(lines) == 3 * 6 and [line.startswith("  ") for line in lines[:3]] == [False, True, True]
+    whole = venturi("query", make_recording(), "SELECT * FROM spans LIMIT 5", check=0).stdout
+    assert whole.count("\n") == 6
+
+
+def test_late_rows_fit_too(venturi, make_recording):
+    """Widths are those of the first rows; a long text that comes later is cut to them."""
+    sql = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1500) "
+           "SELECT x, CASE WHEN x > 1200 THEN replace(hex(zeroblob(100)), '00', 'ab') ELSE 'short' END AS a, x AS b FROM c")
+    lines = shown(venturi, make_recording(), sql)
+    assert len(lines) == 1501 and max(map(len, lines)) <= 80
 
 
 def test_many_rows_are_streamed(venturi, make_recording):

@@ -336,13 +336,13 @@ def test_wide(venturi, log):
     hung = start("task-run", ROOT, "22222222-aaaa-4b9b-b15a-35848b5cdd61")
     done = venturi("rank", "--wide", log(LOG + hung), check=0)
     assert done.stdout == (
-        "  Total     Self      Avg      Min      p50      p99      Max  Count  Open  Name\n"
-        " 1.00 s   250 ms   1.00 s   1.00 s   1.00 s   1.00 s   1.00 s      1     0  engine-start-workflow\n"
-        " 750 ms   643 ms   750 ms   750 ms   750 ms   750 ms   750 ms      1     0  workflow-handler-start-workflow\n"
-        " 100 ms   100 ms   100 ms   100 ms   100 ms   100 ms   100 ms      1     0  workflow-set-state\n"
-        "6.78 ms  6.78 ms  6.78 ms  6.78 ms  6.78 ms  6.78 ms  6.78 ms      1     0  db\n"
-        "17.0 us  17.0 us  17.0 us  17.0 us  17.0 us  17.0 us  17.0 us      1     0  wf-controller-get-controller\n"
-        "      -        -        -        -        -        -        -      0     1  task-run\n")
+        " Total    Self     Avg     Min     p50     p99     Max  Count  Open  Name\n"
+        " 1.00s   250ms   1.00s   1.00s   1.00s   1.00s   1.00s      1     0  engine-start-workflow\n"
+        " 750ms   643ms   750ms   750ms   750ms   750ms   750ms      1     0  workflow-handler-start-workflow\n"
+        " 100ms   100ms   100ms   100ms   100ms   100ms   100ms      1     0  workflow-set-state\n"
+        "6.78ms  6.78ms  6.78ms  6.78ms  6.78ms  6.78ms  6.78ms      1     0  db\n"
+        "17.0us  17.0us  17.0us  17.0us  17.0us  17.0us  17.0us      1     0  wf-controller-get-controller\n"
+        "     -       -       -       -       -       -       -      0     1  task-run\n")
     assert warned(done) == ["%s: stops without a start: 1; their self time includes what ran inside" % log(LOG + hung)]
 
 
@@ -350,7 +350,7 @@ def test_wide_fits_80_columns(venturi, log):
     done = venturi("rank", "--wide", log(LOG), env={"COLUMNS": 80}, check=0)
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[2] == "engine-start-workflow" and lines[3].startswith(" 1.00 s   250 ms")
+    assert lines[2] == "engine-start-workflow" and lines[3].startswith(" 1.00s   250ms")
 
 
 def test_json(venturi, log):

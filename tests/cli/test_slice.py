@@ -57,6 +57,16 @@ def test_events_are_counted(venturi, make_recording, tmp_path):
     assert "%d events kept, %d cut away" % (inside[-1]["events"], 157 - inside[-1]["events"]) in done.stderr
 
 
+@pytest.mark.parametrize("from_us, to_us", [(0, 3000), (500, 900), (310, 312), (1210, 1300)])
+def test_spans_are_counted_alike(venturi, make_recording, tmp_path, from_us, to_us):
+    """Those that were open at the start count as well, wherever one asks."""
+    out, _ = cut(venturi, tmp_path, make_recording("--plain"), "--from", "%dus" % from_us, "--to", "%dus" % to_us)
+    (count,), = query(venturi, out, "SELECT count(*) FROM spans WHERE NOT async")
+    assert count and info(venturi, out)["spans"] == count
+    tracks = query(venturi, out, "SELECT track, count(*) FROM spans WHERE NOT async GROUP BY track")
+    assert [(track["id"], track["spans"]) for track in info(venturi, out)["threads"] if track["spans"]] == tracks
+
+
 def test_cutting_is_no_loss(venturi, make_recording, tmp_path):
     out, _ = cut(venturi, tmp_path, make_recording(), "--from", "1ms", "--to", "1.5ms")
     found = info(venturi, out)

@@ -1,0 +1,26 @@
+/*
+ * durations.h - how the durations of one function spread, in the buckets that the runtime counts in:
+ * four for each power of two of ticks. Percentiles are good to about 10 %.
+ */
+#ifndef VENTURI_ANALYZE_DURATIONS_H
+#define VENTURI_ANALYZE_DURATIONS_H
+
+#include <stdint.h>
+
+#define VTI_DURATIONS_BUCKETS 128
+
+struct vti_durations {
+    uint64_t counts[VTI_DURATIONS_BUCKETS];
+    double ns_per_tick;
+};
+
+/* One more call. `ns_per_tick` must be set. */
+void vti_durations_note(struct vti_durations *durations, double ns);
+void vti_durations_add(struct vti_durations *to, const struct vti_durations *from);
+uint64_t vti_durations_count(const struct vti_durations *durations);
+
+/* The duration that `share` (0 … 1) of the calls do not exceed, between the two bounds; NaN: no calls. */
+double vti_durations_percentile(const struct vti_durations *durations, double share,
+                                double shortest_ns, double longest_ns);
+
+#endif

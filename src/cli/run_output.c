@@ -1,0 +1,177 @@
+/*
+ * run_output.c - the files of `run`.
+ *
+ * A profile (-o x.prof) is made from a recording beside it, which goes away once the profile is
+ * whole. A program may clear the folder that it was told to write to: the recording stays open, so
+ * that nothing is lost by it.
+ */
+#include "cli/run_output.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/cmd.h"
+#include "export/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COPY_BYTES 65536
+
+static bool is_profile_name(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+
+    return ending && ending > path && !strcmp(ending, ".prof") && !strchr(ending, '/');
+}
+
+static void make_name(struct vti_run_output *output, const char *title)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    char stamp[32];
+
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    snprintf(output->recording, sizeof output->recording, "%.200s-%s-%ld.vt", title, stamp,
+             (long)getpid());
+}
+
+int vti_run_output_name(struct vti_run_output *output, const char *title)
+{
+    int len = 0;
+
+    output->fd = -1;
+    output->shown = output->recording;
+    if (!output->asked) {
+        make_name(output, title);
+        return 0;
+    }
+    output->is_profile = is_profile_name(output->asked);
+    if (output->is_profile) {
+        output->shown = output->asked;
+        len = snprintf(output->recording, sizeof output->recording, "%s.part-%ld.vt", output->asked,
+                       (long)getpid());
+    } else {
+        len = snprintf(output->recording, sizeof output->recording, "%s", output->asked);
+    }
+    if (len >= (int)sizeof output->recording) {
+        vti_cmd_fail("run", "%.60s…: the name is too long", output->asked);
+        return VTI_EXIT_SETUP;
+    }
+    if (output->is_profile && !output->force && access(output->asked, F_OK) == 0) {
+        vti_cmd_fail("run", "%s: already exists (use --force to replace it)", output->asked);
+        return VTI_EXIT_SETUP;
+    }
+    return 0;
+}
+
+void vti_run_output_hold(struct vti_run_output *output)
+{
+    output->fd = open(output->recording, O_RDONLY | O_CLOEXEC);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* The folders that a file is to be in, as far as they are missing. */
+static void make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *at = strchr(folder + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = 0;
+        mkdir(folder, 0777);
+        *at = '/';
+    }
+}
+
+static int write_copy(int fd, struct vti_output *to)
+{
+    char bytes[COPY_BYTES];
+    off_t at = 0;
+    ssize_t got;
+    int code = 0;
+
+    while (!code && (got = pread(fd, bytes, sizeof bytes, at)) > 0) {
+        code = vti_output_write(to, bytes, (size_t)got);
+        at += got;
+    }
+    return code;
+}
+
+static int write_sink(void *arg, const void *bytes, size_t count)
+{
+    return vti_output_write(arg, bytes, count);
+}
+
+/* The recording is read by its descriptor: it may have no name any more. */
+static int write_profile(const struct vti_run_output *output, struct vti_output *to)
+{
+    const struct vti_exporter *exporter = vti_exporter_find("pstats");
+    const struct vti_export_options what = {0};
+    const struct vti_sink sink = {write_sink, to};
+    vt_recording *recording;
+    char path[64];
+    int code;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", output->fd);
+    if (!exporter)
+        return vti_fail(VTI_E_NOT_FOUND, "there is no exporter for pstats files");
+    code = vt_recording_open(&recording, path);
+    if (code)
+        return code;
+    code = exporter->run(recording, &what, &sink);
+    vt_recording_close(recording);
+    return code;
+}
+
+static bool is_deleted(const struct vti_run_output *output)
+{
+    struct stat status;
+
+    return output->fd >= 0 && fstat(output->fd, &status) == 0 && status.st_nlink == 0;
+}
+
+bool vti_run_output_finish(struct vti_run_output *output, int *closed)
+{
+    bool is_gone = is_deleted(output);
+    struct vti_output *to = NULL;
+    int code;
+
+    if (!output->is_profile && !is_gone)
+        return true;
+    if (is_gone) {
+        fprintf(stderr, "venturi: %s was deleted while the program ran: written again\n",
+                output->shown);
+        make_folders(output->shown);
+        *closed = 0;
+    }
+    code = vti_output_open(&to, output->shown, output->force, !output->is_profile);
+    if (!code)
+        code = output->is_profile ? write_profile(output, to) : write_copy(output->fd, to);
+    if (!code)
+        code = vti_output_commit(to);
+    else if (to)
+        vti_output_abandon(to);
+    if (code) {
+        vti_cmd_error("run", code);
+        if (output->is_profile && !is_gone)
+            fprintf(stderr, "venturi: %s  holds what was recorded\n", output->recording);
+        return false;
+    }
+    if (output->is_profile)
+        unlink(output->recording);
+    return true;
+}
+
+void vti_run_output_drop(struct vti_run_output *output)
+{
+    unlink(output->recording);
+    if (output->fd >= 0)
+        close(output->fd);
+}

@@ -1,0 +1,88 @@
+/* import.c - finds out what a file is and has it imported. */
+#include "import/import.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "import/target.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define VTI_IMPORTER(name) extern const struct vti_importer vti_import_##name;
+#include "import/importers.def"
+#undef VTI_IMPORTER
+
+const struct vti_importer *const vti_importers[] = {
+#define VTI_IMPORTER(name) &vti_import_##name,
+#include "import/importers.def"
+#undef VTI_IMPORTER
+    NULL,
+};
+
+static const struct vti_importer *find(const struct vti_import *import,
+                                       const struct vti_mapping *map)
+{
+    for (int i = 0; vti_importers[i]; i++) {
+        bool fits = import->format ? !strcmp(vti_importers[i]->name, import->format)
+                                   : vti_importers[i]->fits(map->data, map->size);
+
+        if (fits)
+            return vti_importers[i];
+    }
+    return NULL;
+}
+
+/* When the file was written: all that is known of when it happened. */
+static uint64_t written_ns(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) || status.st_mtim.tv_sec < 0)
+        return 0;
+    return (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+}
+
+static int import_into(const struct vti_importer *importer, const struct vti_import *import,
+                       const struct vti_import_input *input, struct vti_writer_stats *stats)
+{
+    struct vti_import_target target;
+    int code = vti_import_open(&target, import->output, import->force, import->is_stopped);
+
+    if (code)
+        return code;
+    code = vti_import_start(&target, import->path, written_ns(import->path));
+    if (!code)
+        code = importer->run(input, &target);
+    if (!code)
+        return vti_import_commit(&target, stats);
+    vti_import_abandon(&target);
+    return code;
+}
+
+int vti_import(const struct vti_import *import, struct vti_writer_stats *stats)
+{
+    const struct vti_importer *importer;
+    struct vti_file_header header;
+    struct vti_mapping map;
+    int code = vti_mapping_open(&map, import->path);
+
+    if (code)
+        return code;
+    importer = map.size ? find(import, &map) : NULL;
+    if (!map.size)
+        code = vti_fail(VTI_E_EMPTY, "%s: is empty", import->path);
+    else if (vti_file_header_parse(map.data, map.size, &header) != VTI_E_NOT_RECORDING)
+        code = vti_fail(VTI_E_USAGE, "%s: is a recording already", import->path);
+    else if (!importer)
+        code = vti_fail(VTI_E_DAMAGED,
+                        "%s: neither a profile of Python, nor a Chrome trace, nor "
+                        "collapsed stacks",
+                        import->path);
+    else
+        code = import_into(
+            importer, import,
+            &(struct vti_import_input){import->path, map.data, map.size, import->is_stopped},
+            stats);
+    vti_mapping_close(&map);
+    return code;
+}
