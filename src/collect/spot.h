@@ -1,0 +1,31 @@
+/*
+ * spot.h - what is known about a place in the code that a sample met: its function, and the way to its caller.
+ *
+ * Worked out when it is met for the first time, then found in a table. All of it runs in a signal handler:
+ * no lock of the loader's, no malloc.
+ */
+#ifndef VENTURI_COLLECT_SPOT_H
+#define VENTURI_COLLECT_SPOT_H
+
+#include "collect/cfi.h"
+
+#define VTI_SPOT_OURS 0x1u    /* our own code, which the program does not have by itself … */
+#define VTI_SPOT_WRAPPER 0x2u /* … and of it what stands in front of libc */
+#define VTI_SPOT_PYTHON 0x4u  /* the loop that runs Python functions */
+#define VTI_SPOT_CODE 0x8u    /* in a module */
+
+struct vti_spot {
+    uint32_t function; /* id; 0: nobody records */
+    uint32_t flags;
+    struct vti_row row;
+};
+
+/* Once, before any sample: what has to be asked with locks. */
+void vti_spots_init(void);
+
+void vti_spot_find(struct vti_spot *spot, uintptr_t pc);
+
+/* A module may have gone, and another may come to lie where it was. */
+void vti_spots_forget(void);
+
+#endif

@@ -1,0 +1,36 @@
+/* unwind.h - the functions that are under way on a thread, from the registers that a signal handler was given. */
+#ifndef VENTURI_COLLECT_UNWIND_H
+#define VENTURI_COLLECT_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+#include <venturi/hook.h>
+
+#define VTI_STACK_FUNCTIONS 256
+#define VTI_STACK_FRAMES 16384
+#define VTI_FOREIGN_BYTES 16384
+
+/* What a thread needs to look at its own stack. */
+struct vti_unwind {
+    uintptr_t low, high; /* the thread's own stack */
+    uint32_t functions[VTI_STACK_FUNCTIONS]; /* innermost first; a function that calls itself is there once */
+    size_t count;
+    bool is_cut;  /* there are more, but they could not be found, or not be kept */
+    bool is_ours; /* met in our own code */
+    uintptr_t foreign, foreign_end; /* another stack that it was found on, and … */
+    uint8_t copy[VTI_FOREIGN_BYTES]; /* … what was read of it */
+};
+
+/* For the calling thread, at its start. */
+void vti_unwind_init(struct vti_unwind *unwind);
+
+/* Whether the interrupted code is our own. */
+bool vti_unwind_is_ours(const ucontext_t *context);
+
+/* `where` and `frame` as vt_sample_begin() said. */
+void vti_unwind(struct vti_unwind *unwind, const ucontext_t *context, enum vt_sample_where where,
+                uintptr_t frame);
+
+#endif
