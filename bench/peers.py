@@ -122,3 +122,15 @@ def measure_uftrace(bench):
         calls = bench.figures.pop("uftrace_calls")["value"]
         bench.keep("uftrace_%s_bytes" % kind, folder_bytes(data) / (2 * calls), "bytes")
         shutil.rmtree(data)
+
+
+def measure_uftrace_functions(bench, program):
+    """The program that ours is measured with, under uftrace: first its figures, under names of their own."""
+    if not shutil.which("uftrace"):
+        bench.notes.append("functions: not measured with uftrace, it is not installed")
+        return
+    data = bench.path("uftrace-functions")
+    bench.keep_lines(run(["uftrace", "record", "--no-libcall", "-d", data, program, str(bench.rounds)]))
+    shutil.rmtree(data)
+    for name in ("function_call", "function_fib"):
+        bench.figures["uftrace_" + name] = bench.figures.pop(name)

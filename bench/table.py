@@ -20,6 +20,8 @@ ROWS = [
     ("span", "span, against LTTng-UST", "lttng_pair", "LTTng", 1, None),
     ("span", "  against uftrace", "uftrace_instrument_call", "uftrace", 1, None),
     ("span", "  against uftrace, -pg", "uftrace_pg_call", "uftrace", 1, None),
+    ("function_fib", "C function call, fib", "uftrace_function_fib", "uftrace", 1, ("ratio", "<=", 0.30)),
+    ("function_call", "  empty function", "uftrace_function_call", "uftrace", 1, ("ratio", "<=", 0.30)),
     ("bytes_any", "bytes per event", "lttng_bytes", "LTTng", 1, ("value", "<=", 3)),
     ("bytes_calls", "  names as in call trees", "uftrace_pg_bytes", "uftrace", 1, ("value", "<=", 3)),
     ("drainer", "drainer CPU per event", None, None, 1, None),

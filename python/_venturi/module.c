@@ -1,0 +1,268 @@
+/*
+ * module.c - the extension _venturi: switches the hooks on and off, and gives what they counted to Python.
+ *
+ * The package venturi is the face of it; venturi/_venturi.pyi says what there is.
+ */
+#include "interpreter.h"
+
+#include "analyze/profile.h"
+#include "between.h"
+#include "calibrate.h"
+#include "code.h"
+#include "filter.h"
+#include "greenlets.h"
+#include "hook.h"
+#include "rows.h"
+#include "snapshot.h"
+#include "threads.h"
+#include "tracks.h"
+
+#include <stdbool.h>
+#include <venturi/hook.h>
+#include <venturi/span.h>
+
+static unsigned start_count;
+static bool is_with_builtins;
+
+/* The filter of the first start holds for those within it. */
+static int begin(bool only_mine, PyObject *include, PyObject *exclude)
+{
+    if (start_count)
+        return 0;
+    if (vti_py_code_init() || vti_py_greenlets_init() ||
+        vti_py_filter_set(only_mine, include, exclude))
+        return -1;
+    vti_py_code_judge_again();
+    vti_py_epoch++;
+    return 0;
+}
+
+static PyObject *start(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"builtins", "only_mine", "include", "exclude", NULL};
+    int builtins = 0;
+    int only_mine = 0;
+    PyObject *include = NULL;
+    PyObject *exclude = NULL;
+    bool is_more;
+
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$ppOO:start", names, &builtins, &only_mine,
+                                     &include, &exclude))
+        return NULL;
+    if (begin(only_mine != 0, include, exclude))
+        return NULL;
+    is_more = !start_count || (builtins && !is_with_builtins);
+    builtins = builtins || is_with_builtins;
+    if (is_more && (vti_py_calibrate_before(builtins != 0) || vti_py_hook_start(builtins != 0)))
+        return NULL;
+    if (is_more && (vti_py_hook_look_again() || vti_py_calibrate_after(builtins != 0))) {
+        if (!start_count)
+            vti_py_hook_stop();
+        return NULL;
+    }
+    is_with_builtins = builtins != 0;
+    start_count++;
+    Py_RETURN_NONE;
+}
+
+static PyObject *stop(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    if (!start_count) {
+        PyErr_SetString(PyExc_RuntimeError, "stop() without start()");
+        return NULL;
+    }
+    if (--start_count == 0) {
+        vti_py_hook_stop();
+        is_with_builtins = false;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *calls_start(PyObject *self, PyObject *unused)
+{
+    int code = vt_calls_start();
+
+    (void)self, (void)unused;
+    if (code)
+        return vti_py_raise(code);
+    Py_RETURN_NONE;
+}
+
+static PyObject *calls_stop(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    vt_calls_stop();
+    Py_RETURN_NONE;
+}
+
+static PyObject *snapshot(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return vti_py_snapshot_take();
+}
+
+static PyObject *rows_of(struct vti_calls *calls)
+{
+    struct vti_profile profile;
+    int code = vti_profile_make(&profile, calls);
+    PyObject *rows = code ? vti_py_raise(code) : vti_py_rows(&profile);
+
+    if (!code)
+        vti_profile_fini(&profile);
+    return rows;
+}
+
+static PyObject *profile(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"after", "before", "raw", "thread", NULL};
+    PyObject *after;
+    PyObject *before = Py_None;
+    PyObject *thread = Py_None;
+    int is_raw = 0;
+    long tid = 0;
+    struct vti_calls calls;
+    PyObject *rows = NULL;
+    int code;
+
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|OpO:profile", names,
+                                     &vti_py_snapshot_type, &after, &before, &is_raw, &thread))
+        return NULL;
+    if (before != Py_None && !Py_IS_TYPE(before, &vti_py_snapshot_type)) {
+        PyErr_SetString(PyExc_TypeError, "before: a Snapshot or None");
+        return NULL;
+    }
+    if (thread != Py_None)
+        tid = PyLong_AsLong(thread);
+    if (PyErr_Occurred())
+        return NULL;
+    code = vti_py_between(&calls, (struct vti_py_snapshot *)after,
+                          before == Py_None ? NULL : (struct vti_py_snapshot *)before, is_raw != 0,
+                          (int32_t)tid);
+    rows = code ? vti_py_raise(code) : rows_of(&calls);
+    vti_calls_fini(&calls);
+    return rows;
+}
+
+/* None stands for all. -1 with an exception. */
+static int id_from(PyObject *object, uint32_t *id)
+{
+    unsigned long number = object == Py_None ? VT_NONE : PyLong_AsUnsignedLong(object);
+
+    if (PyErr_Occurred())
+        return -1;
+    *id = number > VT_NONE ? VT_NONE - 1 : (uint32_t)number;
+    return 0;
+}
+
+static PyObject *load(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"path", "raw", "thread", "process", NULL};
+    PyObject *path = NULL;
+    PyObject *thread = Py_None;
+    PyObject *process = Py_None;
+    PyObject *rows = NULL;
+    int is_raw = 0;
+    struct vti_calls_options options = {.is_merged = true};
+    struct vti_profile profile;
+    int code;
+
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|pOO:load", names, PyUnicode_FSConverter,
+                                     &path, &is_raw, &thread, &process))
+        return NULL;
+    options.is_raw = is_raw != 0;
+    if (id_from(thread, &options.track) || id_from(process, &options.process))
+        goto out;
+    code = vti_profile_open(&profile, PyBytes_AS_STRING(path), &options);
+    rows = code ? vti_py_raise(code) : vti_py_rows(&profile);
+    if (!code)
+        vti_profile_fini(&profile);
+out:
+    Py_DECREF(path);
+    return rows;
+}
+
+static PyObject *threads(PyObject *self, PyObject *source)
+{
+    (void)self;
+    return vti_py_tracks(source);
+}
+
+static PyObject *cost(unsigned language)
+{
+    struct vti_py_cost cost = vti_py_cost(language);
+    double rate = vt_ticks() ? vt_ticks_per_second() : 1e9;
+
+    return Py_BuildValue("{s:d,s:d}", "pair", cost.pair / rate, "inner", cost.inner / rate);
+}
+
+static PyObject *info(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return Py_BuildValue(
+        "{s:N,s:I,s:s,s:N,s:i,s:N,s:N,s:K}", "recording", PyBool_FromLong(vt_is_on()), "starts",
+        start_count, "hook", vti_py_hook_kind(), "builtins", PyBool_FromLong(is_with_builtins),
+        "tool", vti_py_hook_tool(), "python_cost", cost(VT_LANGUAGE_PYTHON), "builtin_cost",
+        cost(VT_LANGUAGE_BUILTIN), "lost_calls",
+        (unsigned long long)vt_calls_lost());
+}
+
+#define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
+
+static PyMethodDef methods[] = {
+    {"start", WITH_KEYWORDS(start), METH_VARARGS | METH_KEYWORDS, "Switches the hooks on."},
+    {"stop", stop, METH_NOARGS, "Switches them off, if no other start() is left."},
+    {"calls_start", calls_start, METH_NOARGS, "Counts calls also without a recording."},
+    {"calls_stop", calls_stop, METH_NOARGS, "Ends calls_start()."},
+    {"snapshot", snapshot, METH_NOARGS, "How far the calls of this process have got."},
+    {"profile", WITH_KEYWORDS(profile), METH_VARARGS | METH_KEYWORDS,
+     "The table of functions between two snapshots."},
+    {"load", WITH_KEYWORDS(load), METH_VARARGS | METH_KEYWORDS,
+     "The table of functions of a recording or of a file of pstats."},
+    {"threads", threads, METH_O, "The threads of a snapshot or of a recording."},
+    {"info", info, METH_NOARGS, "How this process is recorded."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int fill_module(PyObject *module)
+{
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "_venturi works in the main interpreter only");
+        return -1;
+    }
+    if (PyType_Ready(&vti_py_snapshot_type))
+        return -1;
+    Py_INCREF(&vti_py_snapshot_type);
+    if (PyModule_AddObject(module, "Snapshot", (PyObject *)&vti_py_snapshot_type)) {
+        Py_DECREF(&vti_py_snapshot_type);
+        return -1;
+    }
+    vti_py_filter_init(module);
+    return PyModule_AddStringConstant(module, "__version__", VENTURI_VERSION);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, fill_module},
+#if PY_VERSION_HEX >= 0x030c0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_venturi",
+    .m_doc = "Calls of Python functions, counted where they happen.",
+    .m_methods = methods,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__venturi(void);
+
+PyMODINIT_FUNC PyInit__venturi(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,79 @@
+"""Switches recording on in a Python that `venturi run` started, or that such a program started.
+
+Its folder stands in front of PYTHONPATH, so the interpreter runs this file in place of the program's
+own sitecustomize. It takes its folder out of sys.path, runs the sitecustomize that the program would
+have had, then loads the extension. It must run on any Python, never raise, and leave no module behind
+but `venturi._venturi`.
+"""
+import os
+import sys
+
+_NAME = "venturi._venturi"
+
+
+def _leave_path(folder):
+    """sys.path as it would be without us."""
+    sys.path[:] = [entry for entry in sys.path if entry != folder]
+    getattr(sys, "path_importer_cache", {}).pop(folder, None)
+
+
+def _load(package):
+    """The extension for this interpreter, without the package around it: `import venturi` must find what
+    it would find anyway, and nothing else may be imported on its account."""
+    import _frozen_importlib as bootstrap
+    import _frozen_importlib_external as external
+    import _imp
+
+    for suffix in _imp.extension_suffixes():
+        path = os.path.join(package, "_venturi" + suffix)
+        if os.path.exists(path):
+            loader = external.ExtensionFileLoader(_NAME, path)
+            return bootstrap._load(external.spec_from_file_location(_NAME, path, loader=loader))
+    return None
+
+
+def _globs(name):
+    return tuple(glob for glob in os.environ.get(name, "").split(":") if glob)
+
+
+def _record(package):
+    wanted = os.environ.get("VENTURI_PYTHON", "").split(",")
+    if "calls" not in wanted or not os.environ.get("VENTURI_SESSION") or _NAME in sys.modules:
+        return None
+    if sys.version_info < (3, 9):
+        return "it is older than 3.9"
+    extension = _load(package)
+    if extension is None:
+        return "Venturi was not built for it"
+    extension.start(builtins="builtins" in wanted, only_mine="only-mine" in wanted,
+                    include=_globs("VENTURI_INCLUDE"), exclude=_globs("VENTURI_EXCLUDE"))
+    return None
+
+
+def _say(why):
+    try:
+        sys.stderr.write("venturi: functions of this Python %d.%d are not recorded: %s\n"
+                         % (sys.version_info[0], sys.version_info[1], " ".join(str(why).split())))
+        sys.stderr.flush()
+    except Exception:
+        pass  # closed or not there: the program comes first
+
+
+def _begin(folder):
+    try:
+        why = _record(os.path.dirname(folder))
+    except Exception as error:
+        why = "%s: %s" % (type(error).__name__, error)
+        if isinstance(error, ImportError) and "interpreter" in why:
+            why = None  # a second interpreter in a process that is recorded already
+    if why:
+        _say(why)
+
+
+_folder = os.path.dirname(os.path.abspath(__file__))
+_leave_path(_folder)
+_self = sys.modules.pop("sitecustomize")  # kept: Python 2 clears a module that nobody refers to
+try:
+    import sitecustomize  # noqa: F401  (the program's own; if it has none, site expects the ImportError)
+finally:
+    _begin(_folder)

@@ -1,0 +1,55 @@
+"""The package is typed: mypy --strict finds nothing in it, and the right types in a program that uses it."""
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import TOP, environment
+
+USER = """
+import venturi
+from venturi.tracing import single_thread_profiler
+
+profile = venturi.Profile(builtins=True)
+
+@profile
+def add(a: int, b: int) -> int:
+    return a + b
+
+reveal_type(add(1, 2))
+with venturi.Profile() as other:
+    pass
+reveal_type(other)
+reveal_type(other.stats().strip_dirs().rows()[0].p99)
+reveal_type(single_thread_profiler(report_name="x"))
+reveal_type(venturi.Stats("x.vt").sort_stats("calls"))
+"""
+
+
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """A command that runs mypy: this Python's, or one of an environment of its own."""
+    probe = [sys.executable, "-c", "import mypy"]
+    if subprocess.run(probe, capture_output=True).returncode == 0:
+        return [sys.executable, "-m", "mypy"]
+    folder = tmp_path_factory.mktemp("mypy")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    done = subprocess.run([folder / "bin" / "python", "-m", "pip", "-q", "install", "mypy"], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("no mypy, and it cannot be downloaded from here")
+    return [folder / "bin" / "python", "-m", "mypy"]
+
+
+def test_package_is_strict(mypy, tmp_path):
+    done = subprocess.run([*mypy, "--strict", "--cache-dir", tmp_path, "-p", "venturi", "--exclude", "_inject"],
+                          cwd=os.path.join(TOP, "python"), capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stdout
+
+
+def test_users_get_types(mypy, tmp_path):
+    (tmp_path / "user.py").write_text(USER)
+    done = subprocess.run([*mypy, "--strict", "--cache-dir", tmp_path / "cache", "user.py"], cwd=tmp_path,
+                          capture_output=True, text=True, env=environment(MYPYPATH=os.path.join(TOP, "python")))
+    notes = [line.split('"')[1].replace("builtins.", "") for line in done.stdout.splitlines() if "Revealed" in line]
+    assert notes[:3] == ["int", "venturi.profiling.Profile", "float | None"] or notes[2] == "Union[float, None]", done.stdout
+    assert notes[4] == "venturi.stats.Stats" and "error" not in done.stdout, done.stdout
