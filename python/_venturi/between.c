@@ -20,10 +20,10 @@ struct between {
     const struct vti_py_snapshot *after, *before;
     double ns_per_tick;
     bool is_raw;
-    uint32_t *call_of;  /* of each node of `after`: index of its call, VT_NONE: none */
-    double *outside;    /* of each call: what its hooks took outside of it */
-    PyObject *twins;    /* texts and line of a function to how many have them */
-    PyObject *indices;  /* id of a function to its index */
+    uint32_t *call_of; /* of each node of `after`: index of its call, VT_NONE: none */
+    double *outside;   /* of each call: what its hooks took outside of it */
+    PyObject *twins;   /* texts and line of a function to how many have them */
+    PyObject *indices; /* id of a function to its index */
 };
 
 static const char *language_name(uint32_t language)
@@ -205,8 +205,8 @@ static int add_all(struct between *between, int32_t tid)
     if (!code) {
         vti_calls_settle(between->calls, between->outside);
         vti_calls_finish(between->calls);
-        between->calls->lost_calls =
-            after->lost_calls - (between->before ? between->before->lost_calls : 0);
+        between->calls->lost_calls = after->lost_calls -
+                                     (between->before ? between->before->lost_calls : 0);
     }
     return code;
 }

@@ -19,8 +19,8 @@ struct stack {
 };
 
 struct vti_py_greenlets {
-    PyObject *chained; /* owned; NULL: none */
-    PyObject *home;    /* borrowed: the greenlet that was running when we began */
+    PyObject *chained;    /* owned; NULL: none */
+    PyObject *home;       /* borrowed: the greenlet that was running when we began */
     struct stack *stacks; /* in no order */
     size_t count, room;
 };

@@ -127,8 +127,8 @@ static PyObject *profile(PyObject *self, PyObject *args, PyObject *keywords)
     int code;
 
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|OpO:profile", names,
-                                     &vti_py_snapshot_type, &after, &before, &is_raw, &thread))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|OpO:profile", names, &vti_py_snapshot_type,
+                                     &after, &before, &is_raw, &thread))
         return NULL;
     if (before != Py_None && !Py_IS_TYPE(before, &vti_py_snapshot_type)) {
         PyErr_SetString(PyExc_TypeError, "before: a Snapshot or None");
@@ -206,8 +206,7 @@ static PyObject *info(PyObject *self, PyObject *unused)
         "{s:N,s:I,s:s,s:N,s:i,s:N,s:N,s:K}", "recording", PyBool_FromLong(vt_is_on()), "starts",
         start_count, "hook", vti_py_hook_kind(), "builtins", PyBool_FromLong(is_with_builtins),
         "tool", vti_py_hook_tool(), "python_cost", cost(VT_LANGUAGE_PYTHON), "builtin_cost",
-        cost(VT_LANGUAGE_BUILTIN), "lost_calls",
-        (unsigned long long)vt_calls_lost());
+        cost(VT_LANGUAGE_BUILTIN), "lost_calls", (unsigned long long)vt_calls_lost());
 }
 
 #define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))

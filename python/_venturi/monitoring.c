@@ -20,8 +20,7 @@
 #include <venturi/hook.h>
 
 struct callback {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
 };
 
 static PyObject *disable; /* sys.monitoring.DISABLE */
@@ -152,8 +151,7 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t count, 
 /* Those that are called by ignored code are ignored too. */
 static inline bool is_ignored(PyObject *code)
 {
-    return vti_py_unlikely((uint32_t)vti_py_code_known((PyCodeObject *)code) &
-                           VTI_PY_CODE_IGNORED);
+    return vti_py_unlikely((uint32_t)vti_py_code_known((PyCodeObject *)code) & VTI_PY_CODE_IGNORED);
 }
 
 static inline PyObject *first_argument(PyObject *argument)
@@ -203,10 +201,10 @@ static const struct event {
     vectorcallfunc call;
     bool is_builtin;
 } table[] = {
-    {"PY_START", on_start, false},   {"PY_RESUME", on_resume, false},
-    {"PY_THROW", on_throw, false},   {"PY_RETURN", on_return, false},
-    {"PY_YIELD", on_yield, false},   {"PY_UNWIND", on_unwind, false},
-    {"CALL", on_call, true},         {"C_RETURN", on_c_return, true},
+    {"PY_START", on_start, false},  {"PY_RESUME", on_resume, false},
+    {"PY_THROW", on_throw, false},  {"PY_RETURN", on_return, false},
+    {"PY_YIELD", on_yield, false},  {"PY_UNWIND", on_unwind, false},
+    {"CALL", on_call, true},        {"C_RETURN", on_c_return, true},
     {"C_RAISE", on_c_return, true},
 };
 
@@ -274,9 +272,8 @@ static long register_one(PyObject *monitoring, const struct event *event, bool i
 
 static int set_events(PyObject *monitoring, long wanted)
 {
-    return number_of(PyObject_CallMethod(monitoring, "set_events", "il", tool, wanted)) < 0
-               ? -1
-               : 0;
+    return number_of(PyObject_CallMethod(monitoring, "set_events", "il", tool, wanted)) < 0 ? -1
+                                                                                            : 0;
 }
 
 int vti_py_hook_start(bool has_builtins)
@@ -293,9 +290,8 @@ int vti_py_hook_start(bool has_builtins)
     if (!disable || !missing || (tool < 0 && claim_tool(monitoring)))
         return -1;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        long bit = table[i].is_builtin && !has_builtins
-                       ? 0
-                       : register_one(monitoring, &table[i], true);
+        long bit = table[i].is_builtin && !has_builtins ? 0
+                                                        : register_one(monitoring, &table[i], true);
 
         if (bit < 0)
             goto failed;
@@ -315,8 +311,7 @@ int vti_py_hook_look_again(void)
 {
     PyObject *monitoring = monitoring_module();
 
-    return monitoring &&
-                   number_of(PyObject_CallMethod(monitoring, "restart_events", NULL)) >= 0
+    return monitoring && number_of(PyObject_CallMethod(monitoring, "restart_events", NULL)) >= 0
                ? 0
                : -1;
 }

@@ -43,10 +43,9 @@ static PyObject *callers_of(const struct vti_profile *profile, const struct vti_
 
     for (size_t i = 0; list && i < row->caller_count; i++) {
         const struct vti_profile_arc *arc = &profile->arcs[row->first_caller + i];
-        PyObject *caller = Py_BuildValue("(IKKdd)", arc->caller,
-                                         (unsigned long long)arc->numbers.calls,
-                                         (unsigned long long)arc->numbers.primitive,
-                                         arc->numbers.self_s, arc->numbers.total_s);
+        PyObject *caller = Py_BuildValue(
+            "(IKKdd)", arc->caller, (unsigned long long)arc->numbers.calls,
+            (unsigned long long)arc->numbers.primitive, arc->numbers.self_s, arc->numbers.total_s);
 
         if (caller)
             PyList_SET_ITEM(list, (Py_ssize_t)i, caller);
@@ -61,9 +60,9 @@ static PyObject *make_row(const struct vti_profile *profile, const struct vti_pr
     const struct vti_function *function = &profile->calls->functions[row->function];
     const struct vti_profile_numbers *numbers = &row->numbers;
 
-    return Py_BuildValue("(NINNNKKddKdNNNNNN)", vti_py_text(row->file), row->line, vti_py_text(row->name),
-                         vti_py_text(function->name), vti_py_text(function->language),
-                         (unsigned long long)numbers->primitive,
+    return Py_BuildValue("(NINNNKKddKdNNNNNN)", vti_py_text(row->file), row->line,
+                         vti_py_text(row->name), vti_py_text(function->name),
+                         vti_py_text(function->language), (unsigned long long)numbers->primitive,
                          (unsigned long long)numbers->calls, numbers->self_s, numbers->total_s,
                          (unsigned long long)row->resumes, row->suspended_s,
                          seconds(row->shortest_s), seconds(row->longest_s), seconds(row->p50_s),

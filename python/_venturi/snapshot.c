@@ -103,8 +103,7 @@ PyObject *vti_py_snapshot_take(void)
     return (PyObject *)snapshot;
 }
 
-int64_t vti_py_snapshot_find(const struct vti_py_snapshot *snapshot, uint32_t thread,
-                             uint32_t node)
+int64_t vti_py_snapshot_find(const struct vti_py_snapshot *snapshot, uint32_t thread, uint32_t node)
 {
     size_t low = 0;
     size_t high = snapshot ? snapshot->node_count : 0;
@@ -124,9 +123,8 @@ int64_t vti_py_snapshot_find(const struct vti_py_snapshot *snapshot, uint32_t th
     return -1;
 }
 
-const struct vt_call_durations *
-vti_py_snapshot_durations(const struct vti_py_snapshot *snapshot,
-                          const struct vt_call_durations *like)
+const struct vt_call_durations *vti_py_snapshot_durations(const struct vti_py_snapshot *snapshot,
+                                                          const struct vt_call_durations *like)
 {
     return snapshot ? bsearch(like, snapshot->durations, snapshot->duration_count, sizeof *like,
                               compare_durations)

@@ -7,9 +7,8 @@
 #include <venturi/hook.h>
 
 struct vti_py_snapshot {
-    PyObject_HEAD
-    struct vt_call_node *nodes; /* parents before their children */
-    uint32_t *order;            /* their indices, by thread and number */
+    PyObject_HEAD struct vt_call_node *nodes; /* parents before their children */
+    uint32_t *order;                          /* their indices, by thread and number */
     size_t node_count;
     struct vt_call_durations *durations; /* by thread and function */
     size_t duration_count;
@@ -27,8 +26,7 @@ int64_t vti_py_snapshot_find(const struct vti_py_snapshot *snapshot, uint32_t th
                              uint32_t node);
 
 /* Durations of the same function and thread; NULL: there were none yet (or no snapshot). */
-const struct vt_call_durations *
-vti_py_snapshot_durations(const struct vti_py_snapshot *snapshot,
-                          const struct vt_call_durations *like);
+const struct vt_call_durations *vti_py_snapshot_durations(const struct vti_py_snapshot *snapshot,
+                                                          const struct vt_call_durations *like);
 
 #endif

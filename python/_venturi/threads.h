@@ -13,18 +13,18 @@
 struct vti_py_greenlets;
 
 struct vti_py_thread {
-    uintptr_t floor; /* calls whose frame lies below it use the C stack no further */
+    uintptr_t floor;      /* calls whose frame lies below it use the C stack no further */
     uintptr_t last_floor; /* of the main thread, once its stack is longer; 0: it is */
     struct vti_py_greenlets *greenlets; /* owned; NULL: the thread has none */
-    Py_tracefunc chained;  /* the profile function that was there before ours … */
-    PyObject *chained_with; /* … and its argument, owned */
+    Py_tracefunc chained;               /* the profile function that was there before ours … */
+    PyObject *chained_with;             /* … and its argument, owned */
     uint32_t epoch;
     bool is_main;
     bool is_deep; /* below the floor: calls are seen by the profile function */
 };
 
-extern __thread struct vti_py_thread vti_py_thread
-    __attribute__((tls_model("initial-exec"))) VTI_PY_HIDDEN;
+extern __thread struct vti_py_thread vti_py_thread __attribute__((tls_model("initial-exec")))
+VTI_PY_HIDDEN;
 
 /* Changes when every thread has to look around again: at a start, and when greenlets have come. */
 extern uint32_t vti_py_epoch VTI_PY_HIDDEN;

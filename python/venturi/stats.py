@@ -83,6 +83,7 @@ class _Rows(NamedTuple):
     """What the extension found, to be made a Stats of."""
 
     rows: List["_venturi.RowTuple"]
+    is_live: bool  # of this process: with our own wrappers around what is measured
 
 
 def _expand(args: Iterable[Any]) -> List[Any]:
@@ -96,7 +97,7 @@ def _expand(args: Iterable[Any]) -> List[Any]:
 
 
 def _rows_of(profile: "Profile", thread: Optional[int] = None) -> List[_Rows]:
-    return [_Rows(_venturi.profile(after, before, thread=thread)) for after, before in profile.periods()]
+    return [_Rows(_venturi.profile(after, before, thread=thread), True) for after, before in profile.periods()]
 
 
 class Stats(pstats.Stats):
@@ -135,7 +136,7 @@ class Stats(pstats.Stats):
 
     def load_stats(self, arg: Any) -> None:
         if isinstance(arg, _Rows):
-            self._take(arg.rows)
+            self._take(arg)
         elif isinstance(arg, (str, os.PathLike)):
             self._load_file(os.fspath(arg))
         elif isinstance(arg, pstats.Stats):
@@ -145,7 +146,7 @@ class Stats(pstats.Stats):
 
     def _load_file(self, path: str) -> None:
         self.files = [time.ctime(os.stat(path).st_mtime) + "    " + path]
-        self._take(_venturi.load(path))
+        self._take(_Rows(_venturi.load(path), False))
 
     def _copy(self, other: pstats.Stats) -> None:
         known: Any = other
@@ -154,15 +155,16 @@ class Stats(pstats.Stats):
         if isinstance(other, Stats):
             self._details = dict(other._details)
 
-    def _take(self, rows: List["_venturi.RowTuple"]) -> None:
+    def _take(self, found: _Rows) -> None:
         """From the extension's rows, no two of which share file, line and name, to pstats' dictionary. A row
         without calls only stands for a caller."""
-        keys: List[Key] = [row[:3] for row in rows]
+        keys: List[Key] = [row[:3] for row in found.rows]
+        hidden = [found.is_live and _is_ours(row) for row in found.rows]
         table: Dict[Key, Any] = {}
         self._details = {}
-        for key, row in zip(keys, rows):
-            if row[6] and not _is_ours(row):
-                callers = {keys[at]: tuple(numbers) for at, *numbers in row[16] if not _is_ours(rows[at])}
+        for key, row, is_hidden in zip(keys, found.rows, hidden):
+            if row[6] and not is_hidden:
+                callers = {keys[at]: tuple(numbers) for at, *numbers in row[16] if not hidden[at]}
                 table[key] = (*row[5:9], callers)
                 self._details[key] = Detail(row[3], row[4], *row[9:16])
         self.stats = table
@@ -239,7 +241,7 @@ class Stats(pstats.Stats):
         if not isinstance(self._source, (str, os.PathLike)):
             raise ValueError("only the statistics of one recording or one profile have threads and processes")
         rows = _venturi.load(os.fspath(self._source), thread=thread, process=process)
-        return Stats(_Rows(rows), stream=self.stream)
+        return Stats(_Rows(rows, False), stream=self.stream)
 
     def print_percentiles(self, *amount: Any) -> "Stats":
         """As print_stats(), with how long single calls took: the shortest, percentiles, the longest."""

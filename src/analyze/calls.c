@@ -130,12 +130,57 @@ int vti_calls_durations(struct vti_calls *calls, uint32_t function,
 }
 
 /* Deepest calls first: totals are made anew from what is left of their own times. Estimates have no part in it. */
+/* What remains of a time that was measured when the cost of the calls within it comes off. */
+static double remainder_of(double raw_ns, double total_ns, double inner_ns)
+{
+    double share = raw_ns > 0 ? (total_ns + inner_ns) / raw_ns : 1;
+
+    return share < 1 ? share : 1;
+}
+
+/* Shortest, longest and the spread of durations knew the cost of their own hooks only. */
+static void settle_durations(struct vti_calls *calls)
+{
+    struct sum {
+        double raw_ns, total_ns, inner_ns, entries;
+    } *sums = calloc(calls->function_count + 1, sizeof *sums);
+
+    for (size_t i = 0; i < calls->call_count; i++) {
+        struct vti_call *call = &calls->calls[i];
+        double share = remainder_of(call->raw_ns, call->total_ns, call->inner_ns);
+
+        if (call->is_estimated)
+            continue;
+        call->shortest_ns *= share;
+        call->longest_ns *= share;
+        if (!sums)
+            continue;
+        sums[call->function].raw_ns += call->raw_ns;
+        sums[call->function].total_ns += call->total_ns;
+        sums[call->function].inner_ns += call->inner_ns;
+        sums[call->function].entries += (double)call->calls + (double)call->resumes;
+    }
+    for (size_t i = 0; sums && i < calls->function_count; i++) {
+        if (!calls->durations[i] || !(sums[i].entries > 0))
+            continue;
+        calls->durations[i]->cost_ns = sums[i].inner_ns / sums[i].entries;
+        calls->durations[i]->remainder = remainder_of(sums[i].raw_ns, sums[i].total_ns,
+                                                      sums[i].inner_ns);
+    }
+    free(sums);
+}
+
 void vti_calls_settle(struct vti_calls *calls, const double *outside)
 {
     size_t count = calls->call_count;
 
-    for (size_t i = 0; i < count; i++) /* self: what was measured, less the inner cost … */
-        calls->calls[i].self_ns = calls->calls[i].total_ns - calls->calls[i].self_ns;
+    for (size_t i = 0; i < count; i++) { /* self: what was measured, less the inner cost … */
+        struct vti_call *call = &calls->calls[i];
+
+        call->raw_ns = call->total_ns;
+        call->inner_ns = call->self_ns;
+        call->self_ns = call->raw_ns - call->inner_ns;
+    }
     for (size_t i = 0; i < count; i++) { /* … less the callees and the rest of their cost … */
         const struct vti_call *call = &calls->calls[i];
 
@@ -155,6 +200,7 @@ void vti_calls_settle(struct vti_calls *calls, const double *outside)
         if (call->parent != VT_NONE)
             calls->calls[call->parent].total_ns += call->total_ns;
     }
+    settle_durations(calls);
 }
 
 void vti_calls_finish(struct vti_calls *calls)

@@ -40,6 +40,8 @@ struct vti_call {
     uint64_t resumes;  /* … and those of a generator or coroutine that went on */
     double total_ns;   /* with what it called */
     double self_ns;    /* without */
+    double raw_ns;   /* total as it was measured, and what of our cost lies in its own hooks: … */
+    double inner_ns; /* … from vti_calls_settle() on */
     double suspended_ns;
     double shortest_ns; /* of one call or resume; NaN: none has ended */
     double longest_ns;

@@ -27,9 +27,9 @@ struct loading {
     const struct vti_call_tree *tree;
     const struct vti_track *track;
     double ns_per_tick;
-    uint32_t *call_of; /* of each node of the tree; VT_NONE: none, NOT_YET */
+    uint32_t *call_of;        /* of each node of the tree; VT_NONE: none, NOT_YET */
     uint32_t *sample_call_of; /* the same for those that samples met */
-    double *cost;      /* of each call: what its own hooks took outside of it, in all */
+    double *cost;             /* of each call: what its own hooks took outside of it, in all */
     size_t cost_room;
 };
 

@@ -3,7 +3,8 @@
  *
  * What was lost cannot be told, so this goes by time: a site counts as distorted if a thread lost
  * events between its first and its last span there, or so soon before or after them that another
- * one was due. Memory grows with the sites of a thread.
+ * one was due. What was cut away as asked (slice, flight recorder) distorts only spans that reach into it: their
+ * insides are missing. Damaged blocks distort all of their thread. Memory grows with the sites of a thread.
  */
 #include "analyze/overview.h"
 
@@ -57,11 +58,20 @@ static int see(const struct vt_span *span, void *arg)
 
 static bool is_of(const struct vti_loss_stats *loss, const struct vt_track_info *track)
 {
-    if (loss->is_wanted)
-        return false;
     if (loss->track != VT_NONE)
         return loss->track == track->id;
     return loss->process == VT_NONE || loss->process == track->process;
+}
+
+/* Whether blocks of the track are damaged, or may be: nobody knows whose they were. */
+static bool is_damaged(const vt_recording *recording, uint32_t at)
+{
+    uint64_t known = 0;
+
+    for (uint32_t i = 0; i < recording->facts.track_ids.count; i++)
+        known += recording->facts.tracks[i]->blocks.damaged_events;
+    return recording->damage.count &&
+           (!known || recording->facts.tracks[at]->blocks.damaged_events);
 }
 
 static bool has_losses(const struct vti_losses *losses, const struct vt_track_info *track)
@@ -78,16 +88,17 @@ static bool is_hit(const struct seen *seen, const struct vti_losses *losses,
 {
     for (size_t i = 0; i < losses->count; i++) {
         const struct vti_loss_stats *loss = &losses->items[i];
+        int64_t pause_ns = loss->is_wanted ? -1 : seen->pause_ns;
 
-        if (is_of(loss, track) && loss->begin_ns <= seen->last_ns + seen->pause_ns &&
-            loss->end_ns >= seen->first_ns - seen->pause_ns)
+        if (is_of(loss, track) && loss->begin_ns <= seen->last_ns + pause_ns &&
+            loss->end_ns >= seen->first_ns - pause_ns)
             return true;
     }
     return false;
 }
 
 static int look_at_track(struct job *job, const struct vti_losses *losses,
-                         const struct vt_track_info *track, struct vti_ids *sites)
+                         const struct vt_track_info *track, bool is_damaged, struct vti_ids *sites)
 {
     struct vt_filter filter = {INT64_MIN, INT64_MAX, track->id};
     int code;
@@ -95,7 +106,8 @@ static int look_at_track(struct job *job, const struct vti_losses *losses,
     vti_ids_fini(&job->ids);
     code = vt_recording_spans(job->recording, &filter, see, job);
     for (uint32_t i = 0; i < job->ids.count && !code; i++)
-        if (is_hit(&job->seen[i], losses, track) && vti_ids_add(sites, job->seen[i].site) < 0)
+        if ((is_damaged || is_hit(&job->seen[i], losses, track)) &&
+            vti_ids_add(sites, job->seen[i].site) < 0)
             code = VTI_E_NOMEM;
     return code;
 }
@@ -109,8 +121,8 @@ int vti_distorted_query(vt_recording *recording, const struct vti_losses *losses
 
     *sites = (struct vti_ids){0};
     for (uint32_t i = 0; !code && vt_recording_track(recording, i, &track); i++)
-        if (has_losses(losses, &track))
-            code = look_at_track(&job, losses, &track, sites);
+        if (has_losses(losses, &track) || is_damaged(recording, i))
+            code = look_at_track(&job, losses, &track, is_damaged(recording, i), sites);
     vti_ids_fini(&job.ids);
     free(job.seen);
     if (!code)

@@ -78,6 +78,7 @@ double vti_durations_percentile(const struct vti_durations *durations, double sh
             double floor = i ? bucket_floor(i) : 0;
 
             ns = (floor + part * (bucket_floor(i + 1) - floor)) * durations->ns_per_tick;
+            ns = (ns - durations->cost_ns) * (durations->remainder > 0 ? durations->remainder : 1);
             break;
         }
         below += here;

@@ -12,6 +12,8 @@
 struct vti_durations {
     uint64_t counts[VTI_DURATIONS_BUCKETS];
     double ns_per_tick;
+    double cost_ns;   /* of our own, in each of them, … */
+    double remainder; /* … and how much is left when that of calls within comes off; 0: all */
 };
 
 /* One more call. `ns_per_tick` must be set. */

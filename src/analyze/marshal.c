@@ -12,8 +12,8 @@
 
 int vti_marshal_refuse(const struct vti_marshal_reading *reading, const char *what)
 {
-    return vti_fail(VTI_E_DAMAGED, "%s: byte %zu: %s", reading->name,
-                    (size_t)(reading->in.at - reading->start), what);
+    return vti_fail(VTI_E_DAMAGED, "%s: no recording, nor a profile of Python: byte %zu: %s",
+                    reading->name, (size_t)(reading->in.at - reading->start), what);
 }
 
 static int64_t new_value(struct vti_marshal_reading *reading, enum vti_marshal_type type)
@@ -255,7 +255,7 @@ static int64_t read_simple(struct vti_marshal_reading *reading, uint8_t type)
     case 'Z':
         return read_text(reading, vti_reader_u8(&reading->in));
     default:
-        return vti_marshal_refuse(reading, "not a profile of Python");
+        return vti_marshal_refuse(reading, "not what one begins with");
     }
 }
 

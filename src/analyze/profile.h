@@ -61,6 +61,10 @@ struct vti_profile {
 int vti_profile_make(struct vti_profile *profile, struct vti_calls *calls);
 void vti_profile_fini(struct vti_profile *profile);
 
+/* Arcs by caller: those of row i are arcs[(*order)[j]], j from (*firsts)[i] to before (*firsts)[i + 1]. The caller
+ * frees both, also on failure. 0 or VTI_E_NOMEM. */
+int vti_profile_callees(const struct vti_profile *profile, size_t **firsts, uint32_t **order);
+
 /* As strip_dirs() of pstats: folders are cut off the files, and rows that become equal are added up. Of two
  * callers of one row that become equal the later one counts, as there. */
 int vti_profile_strip(struct vti_profile *profile);

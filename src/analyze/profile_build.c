@@ -169,3 +169,20 @@ int64_t vti_profile_function_row(struct vti_profile *profile, uint32_t function)
         profile->rows[row].function = function;
     return row;
 }
+
+int vti_profile_callees(const struct vti_profile *profile, size_t **firsts, uint32_t **order)
+{
+    size_t *at = calloc(profile->row_count + 2, sizeof *at);
+
+    *firsts = at;
+    *order = calloc(profile->arc_count + 1, sizeof **order);
+    if (!at || !*order)
+        return no_memory();
+    for (size_t i = 0; i < profile->arc_count; i++)
+        at[profile->arcs[i].caller + 2]++;
+    for (size_t i = 2; i < profile->row_count + 2; i++)
+        at[i] += at[i - 1];
+    for (size_t i = 0; i < profile->arc_count; i++)
+        (*order)[at[profile->arcs[i].caller + 1]++] = (uint32_t)i;
+    return 0;
+}

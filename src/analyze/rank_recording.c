@@ -157,7 +157,7 @@ int vti_rank_recording(struct vti_rank *rank, const char *path)
     if (code)
         goto out;
     if (stats.site_count == 0) {
-        code = vti_fail(VTI_E_EMPTY, "%s: holds no spans", path);
+        code = vti_fail(VTI_E_EMPTY, "%s: holds no spans (venturi stats shows functions)", path);
         goto out;
     }
     code = add_sites(rank, recording, &stats, &is_walk_due);

@@ -7,27 +7,13 @@
 #include <stdlib.h>
 
 static const struct vti_sql_column columns[] = {
-    {"id", "INTEGER"},
-    {"parent", "INTEGER"},
-    {"track", "INTEGER"},
-    {"process", "INTEGER"},
-    {"name", "TEXT"},
-    {"function", "TEXT"},
-    {"file", "TEXT"},
-    {"line", "INTEGER"},
-    {"twin", "INTEGER"},
-    {"language", "TEXT"},
-    {"calls", "INTEGER"},
-    {"resumes", "INTEGER"},
-    {"open", "INTEGER"},
-    {"total_ns", "INTEGER"},
-    {"self_ns", "INTEGER"},
-    {"min_ns", "INTEGER"},
-    {"max_ns", "INTEGER"},
-    {"suspended_ns", "INTEGER"},
-    {"samples", "INTEGER"},
-    {"error_ns", "INTEGER"},
-    {0},
+    {"id", "INTEGER"},      {"parent", "INTEGER"},   {"track", "INTEGER"},
+    {"process", "INTEGER"}, {"name", "TEXT"},        {"function", "TEXT"},
+    {"file", "TEXT"},       {"line", "INTEGER"},     {"twin", "INTEGER"},
+    {"language", "TEXT"},   {"calls", "INTEGER"},    {"resumes", "INTEGER"},
+    {"open", "INTEGER"},    {"total_ns", "INTEGER"}, {"self_ns", "INTEGER"},
+    {"min_ns", "INTEGER"},  {"max_ns", "INTEGER"},   {"suspended_ns", "INTEGER"},
+    {"samples", "INTEGER"}, {"error_ns", "INTEGER"}, {0},
 };
 
 struct state {

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #define MOST_ADDED 16
+#define RUNNING                                                                                    \
+    "VENTURI_CC_RUNNING" /* in the environment of the compiler: it must not come back here */
 
 extern const struct vti_command vti_cmd_cc;
 
@@ -100,6 +102,28 @@ static bool has_word(char *const *words, const char *start)
     return false;
 }
 
+/* Whether one of the words is this very program: CC="venturi cc" is how people tell a build system. */
+static bool is_this_tool(const char *command)
+{
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    self[len > 0 ? len : 0] = 0;
+    while (*command) {
+        char word[PATH_MAX];
+        char path[PATH_MAX];
+        char file[PATH_MAX];
+
+        command += strspn(command, " \t");
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(command, " \t"), command);
+        command += strcspn(command, " \t");
+        vti_program_find(word, path, sizeof path);
+        if (realpath(path, file) && !strcmp(file, self))
+            return true;
+    }
+    return false;
+}
+
 static const char *compiler(bool is_cpp)
 {
     const char *ours = getenv(is_cpp ? "VENTURI_CXX" : "VENTURI_CC");
@@ -107,7 +131,7 @@ static const char *compiler(bool is_cpp)
 
     if (ours && *ours)
         return ours;
-    if (usual && *usual)
+    if (usual && *usual && !is_this_tool(usual))
         return usual;
     return is_cpp ? "c++" : "cc";
 }
@@ -164,6 +188,8 @@ static int run_command(int argc, char **argv)
     bool is_static;
     bool links = will_link(argv + 1, &is_static);
 
+    if (getenv(RUNNING))
+        return vti_cmd_fail(argv[0], "the compiler that it is to run is itself");
     if (argc < 2)
         return vti_cmd_fail(argv[0], "compile what? venturi %s [options] FILE…", argv[0]);
     if (links && is_static)
@@ -183,6 +209,7 @@ static int run_command(int argc, char **argv)
     if (links && !is_static)
         add_runtime(&line, library, rpath, sizeof rpath);
     add(&line, NULL);
+    setenv(RUNNING, "1", 1);
     execvp(line.words[0], line.words);
     vti_cmd_fail(argv[0], "%s: %s", line.words[0], strerror(errno));
     free(line.words);

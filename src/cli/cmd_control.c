@@ -101,6 +101,12 @@ static int show_json(const struct control *control)
     return vti_print_json(&out) ? vti_cmd_error("control", VTI_E_NOMEM) : VTI_EXIT_OK;
 }
 
+static int fail_not_recorded(const struct control *control)
+{
+    return vti_cmd_fail("control", "%ld: not being recorded (venturi control lists recordings)",
+                        control->pid);
+}
+
 static int show(const struct control *control)
 {
     static const struct vti_column columns[] = {{"pid", VTI_RIGHT},       {"recording", VTI_LEFT},
@@ -108,6 +114,8 @@ static int show(const struct control *control)
                                                 {"lost", VTI_RIGHT},      {"file", VTI_LEFT}};
     struct vti_table *table;
 
+    if (!control->count && control->pid)
+        return fail_not_recorded(control);
     if (control->is_json)
         return show_json(control);
     if (!control->count) {
@@ -162,8 +170,7 @@ static int act(struct control *control)
     int code;
 
     if (!control->count && control->pid)
-        return vti_cmd_fail("control", "%ld: not being recorded (venturi control lists recordings)",
-                            control->pid);
+        return fail_not_recorded(control);
     if (!control->count)
         return vti_cmd_fail("control", "no recording is under way");
     if (control->count > 1)

@@ -41,8 +41,8 @@ static int run(int argc, char **argv)
     if (code)
         return code;
     if (!import.path)
-        return vti_cmd_fail("import",
-                            "which FILE? A profile of Python, a Chrome trace, collapsed stacks");
+        return vti_cmd_fail(
+            "import", "which FILE? A profile of Python, a Chrome trace, samples of perf, stacks");
     if (!import.output || !strcmp(import.output, "-"))
         return vti_cmd_fail("import", "where to? -o OUT");
     vti_stop_watch(NULL);
@@ -60,8 +60,8 @@ const struct vti_command vti_cmd_import = {
     .summary = "a file of another profiler or tracer, as a recording",
     .usage = "[options] FILE -o OUT",
     .about = "Writes a recording of what is in FILE: a profile that cProfile wrote (.prof), a\n"
-             "trace in Chrome's JSON, or the collapsed stacks of flame graphs, in\n"
-             "microseconds. OUT appears when it is whole.",
+             "trace in Chrome's JSON, samples as `perf script` prints them, or the collapsed\n"
+             "stacks of flame graphs, in microseconds. OUT appears when it is whole.",
     .options = options,
     .run = run,
 };

@@ -2,6 +2,7 @@
  * cmd_info.c - venturi info: what is in a recording, and what is wrong with it. The JSON form is in
  * info_json.c.
  */
+#include "analyze/calls.h"
 #include "analyze/check.h"
 #include "analyze/values.h"
 #include "base/error.h"
@@ -146,6 +147,10 @@ static void print_recording(const struct vti_info *all)
     print_line("contents", "%llu events, %llu spans on threads, %u sites",
                (unsigned long long)info->event_count, (unsigned long long)info->span_count,
                info->site_count);
+    if (all->calls)
+        print_line("functions", "%llu calls of %llu function%s (venturi stats)",
+                   (unsigned long long)all->calls, (unsigned long long)all->functions,
+                   all->functions == 1 ? "" : "s");
     print_cost(all);
     if (*info->writer_version)
         print_line("writer", "venturi %s, %s", info->writer_version,
@@ -366,6 +371,22 @@ static unsigned long merged_from(const vt_recording *recording)
     return strtoul(text, NULL, 10);
 }
 
+static int count_calls(struct vti_info *all)
+{
+    const struct vti_calls_options options = {
+        .is_raw = true, .is_merged = true, .track = VT_NONE, .process = VT_NONE};
+    struct vti_calls calls;
+    int code = vti_calls_load_trees(&calls, all->recording, &options);
+
+    if (code)
+        return code;
+    for (size_t i = 0; i < calls.call_count; i++)
+        all->calls += calls.calls[i].calls + calls.calls[i].resumes;
+    all->functions = calls.function_count;
+    vti_calls_fini(&calls);
+    return 0;
+}
+
 static int show(vt_recording *recording, void *arg)
 {
     const bool *is_json = arg;
@@ -378,6 +399,8 @@ static int show(vt_recording *recording, void *arg)
     all.merged = merged_from(recording);
     if (!code)
         code = count_processes(&all);
+    if (!code)
+        code = count_calls(&all);
     if (!code)
         code = *is_json ? vti_info_json(&all) : print_info(&all);
     vti_losses_free(&all.losses);

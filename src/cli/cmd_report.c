@@ -132,13 +132,38 @@ static int gather_stats(struct vti_report *report)
     return vti_stats_query_raw(report->recording, &report->stats);
 }
 
+/* Trees of calls, or the table of another profiler. Their cost is part of ours. */
+static int gather_functions(struct vti_report *report, struct vti_calls *calls)
+{
+    const struct vti_calls_options options = {
+        .is_raw = report->is_raw, .is_merged = true, .track = VT_NONE, .process = VT_NONE};
+    double ns = thread_time(report->recording);
+    int code = vti_calls_load_trees(calls, report->recording, &options);
+
+    if (code)
+        return code;
+    report->overhead_ns += (int64_t)calls->cost_ns;
+    report->overhead_share = ns > 0 ? (double)report->overhead_ns / ns : 0;
+    if (calls->call_count)
+        return vti_profile_make(&report->functions, calls);
+    code = vti_profile_load(&report->functions, report->recording, &options);
+    if (!code && !report->functions.is_imported) {
+        vti_profile_fini(&report->functions);
+        report->functions = (struct vti_profile){0};
+    }
+    return code;
+}
+
 static int show(vt_recording *recording, void *arg)
 {
     const struct request *request = arg;
     struct vti_report report = {
         .recording = recording, .limit = request->limit, .is_raw = request->is_raw};
+    struct vti_calls calls = {0};
     int code = gather_stats(&report);
 
+    if (!code)
+        code = gather_functions(&report, &calls);
     if (!code)
         code = vti_overview_query(recording, &report.overview);
     if (!code)
@@ -151,6 +176,8 @@ static int show(vt_recording *recording, void *arg)
     vt_stats_free(&report.stats);
     vti_overview_free(&report.overview);
     vti_ids_fini(&report.distorted);
+    vti_profile_fini(&report.functions);
+    vti_calls_fini(&calls);
     return code ? vti_cmd_error("report", code) : VTI_EXIT_OK;
 }
 

@@ -235,11 +235,11 @@ static int record(struct run *run, struct vti_drain *drain)
 {
     struct vti_drain_stats stats;
     struct vti_child child;
+    bool has_package;
     int code;
 
     setenv("VENTURI_SESSION", vti_drain_session(drain), 1);
-    if (!vti_python_environment(&run->python) && run->made)
-        vti_cmd_warn("run", "no functions: our Python package is not where the tool is");
+    has_package = vti_python_environment(&run->python);
     if (run->python.has_functions)
         vti_preload_functions(run->program[0], run->has_c_functions, run->python.is_only_mine);
     if (run->has_samples)
@@ -250,11 +250,13 @@ static int record(struct run *run, struct vti_drain *drain)
         vti_run_output_drop(&run->output);
         return code;
     }
+    if (!has_package && run->made)
+        vti_cmd_warn("run", "no functions: our Python package is not where the tool is");
     while (!vti_child_check(&child))
         vti_drain_step(drain, child.signal_fd);
     vti_drain_note_exit(drain, child.pid, child.status);
     code = vti_drain_close(drain, &stats);
-    if (vti_run_output_finish(&run->output, &code))
+    if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))
         vti_run_summary(&run->output, &stats, code, run->made != NULL, run->is_quiet);
     return vti_child_exit(&child);
 }

@@ -169,6 +169,7 @@ static int print(const struct vti_buf *text)
     else
         vti_buf_add(&safe, text->data, text->len);
     fwrite(safe.data, 1, safe.len, stdout);
+    fflush(stdout); /* before what goes to stderr */
     vti_buf_fini(&safe);
     return 0;
 }
@@ -260,7 +261,9 @@ static int show_recording(vt_recording *recording, void *arg)
     if (profile.row_count)
         code = show_all(request, &profile);
     else
-        code = vti_cmd_fail("stats", "%s: holds no calls of functions", request->file);
+        code = vti_cmd_fail("stats",
+                            "%s: holds no calls of functions (venturi report shows its spans)",
+                            request->file);
     vti_profile_fini(&profile);
     return code;
 }

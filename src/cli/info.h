@@ -11,6 +11,8 @@ struct vti_info {
     struct vti_info_process {
         uint64_t threads, events;
     } * processes;        /* owned; in the recording's order */
+    uint64_t calls;       /* of functions, resumes included, in trees */
+    uint64_t functions;   /* that were called */
     unsigned long merged; /* number of recordings it was made of, 0 or 1: none */
 };
 

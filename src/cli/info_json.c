@@ -13,6 +13,8 @@ static void add_totals(struct vti_json *json, const struct vti_info *all)
     vti_json_add_uint(json, "merged", all->merged);
     vti_json_add_uint(json, "events", info->event_count);
     vti_json_add_uint(json, "spans", info->span_count);
+    vti_json_add_uint(json, "calls", all->calls);
+    vti_json_add_uint(json, "functions", all->functions);
     vti_json_add_uint(json, "lost_events", all->losses.lost_events);
     vti_json_add_uint(json, "overwritten_events", all->losses.overwritten_events);
     vti_json_add_uint(json, "sliced_events", all->losses.sliced_events);

@@ -185,7 +185,7 @@ static void explain_sign(const struct vti_report *report)
 {
     for (size_t i = 0; i < report->stats.site_count && i < report->limit; i++)
         if (is_distorted(report, &report->stats.sites[i])) {
-            puts("~ events were lost around these spans: counts may be too low, times may be off");
+            puts("~ events around these spans are missing: counts and times may be off");
             return;
         }
 }
@@ -200,11 +200,12 @@ static int print_spans(const struct vti_report *report)
     struct vti_table *table;
     int code;
 
-    putchar('\n');
     if (!report->stats.site_count) {
-        puts("No spans were recorded. Does the program use trace points?");
+        if (!report->functions.row_count)
+            puts("\nNo spans were recorded. Does the program use trace points?");
         return 0;
     }
+    putchar('\n');
     code = vti_table_create(&table, columns, 9);
     if (code)
         return code;
@@ -340,7 +341,7 @@ static void add_losses(const struct vti_report *report, struct sentence *sentenc
     if (losses->lost_events || reason)
         add_part(sentence, "%.*s lost (%s)", (int)text.len, (const char *)text.data,
                  reason ? reason : "reason unknown");
-    else
+    else if (!report->info.damage_count)
         add_part(sentence, "nothing lost");
     if (losses->overwritten_events)
         add_part(sentence, VTI_KEPT_THE_END, (unsigned long long)losses->overwritten_events);
@@ -412,7 +413,8 @@ static int print_trust(const struct vti_report *report)
 int vti_report_print(const struct vti_report *report)
 {
     static int (*const parts[])(const struct vti_report *) = {
-        print_headline, print_spans, print_counters, print_marks, print_errors, print_trust};
+        print_headline, print_spans, vti_report_print_functions, print_counters, print_marks,
+        print_errors,   print_trust};
     int code = 0;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !code; i++)

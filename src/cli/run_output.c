@@ -109,8 +109,7 @@ static int write_sink(void *arg, const void *bytes, size_t count)
     return vti_output_write(arg, bytes, count);
 }
 
-/* The recording is read by its descriptor: it may have no name any more. */
-static int write_profile(const struct vti_run_output *output, struct vti_output *to)
+static int write_profile(const struct vti_run_output *output, struct vti_output *to, bool is_gone)
 {
     const struct vti_exporter *exporter = vti_exporter_find("pstats");
     const struct vti_export_options what = {0};
@@ -119,10 +118,10 @@ static int write_profile(const struct vti_run_output *output, struct vti_output 
     char path[64];
     int code;
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", output->fd);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", output->fd); /* it may have no name any more */
     if (!exporter)
         return vti_fail(VTI_E_NOT_FOUND, "there is no exporter for pstats files");
-    code = vt_recording_open(&recording, path);
+    code = vt_recording_open(&recording, is_gone ? path : output->recording);
     if (code)
         return code;
     code = exporter->run(recording, &what, &sink);
@@ -137,7 +136,7 @@ static bool is_deleted(const struct vti_run_output *output)
     return output->fd >= 0 && fstat(output->fd, &status) == 0 && status.st_nlink == 0;
 }
 
-bool vti_run_output_finish(struct vti_run_output *output, int *closed)
+bool vti_run_output_finish(struct vti_run_output *output, bool is_empty, int *closed)
 {
     bool is_gone = is_deleted(output);
     struct vti_output *to = NULL;
@@ -145,6 +144,11 @@ bool vti_run_output_finish(struct vti_run_output *output, int *closed)
 
     if (!output->is_profile && !is_gone)
         return true;
+    if (output->is_profile && is_empty) {
+        fprintf(stderr, "venturi: %s  not written: no function was seen\n", output->shown);
+        vti_run_output_drop(output);
+        return false;
+    }
     if (is_gone) {
         fprintf(stderr, "venturi: %s was deleted while the program ran: written again\n",
                 output->shown);
@@ -153,7 +157,7 @@ bool vti_run_output_finish(struct vti_run_output *output, int *closed)
     }
     code = vti_output_open(&to, output->shown, output->force, !output->is_profile);
     if (!code)
-        code = output->is_profile ? write_profile(output, to) : write_copy(output->fd, to);
+        code = output->is_profile ? write_profile(output, to, is_gone) : write_copy(output->fd, to);
     if (!code)
         code = vti_output_commit(to);
     else if (to)

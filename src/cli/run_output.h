@@ -23,9 +23,9 @@ int vti_run_output_name(struct vti_run_output *output, const char *title);
 /* Once the recording has been created. */
 void vti_run_output_hold(struct vti_run_output *output);
 
-/* Once it is whole: makes the profile; writes again what was deleted, in which case *closed, how the
- * recording was closed, becomes 0. False after one line on stderr. */
-bool vti_run_output_finish(struct vti_run_output *output, int *closed);
+/* Once it is whole: makes the profile, unless nothing was recorded; writes again what was deleted, in
+ * which case *closed, how the recording was closed, becomes 0. False after one line on stderr. */
+bool vti_run_output_finish(struct vti_run_output *output, bool is_empty, int *closed);
 
 /* Nothing was started: nothing is left behind. */
 void vti_run_output_drop(struct vti_run_output *output);

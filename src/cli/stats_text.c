@@ -184,35 +184,19 @@ static void add_relations(struct vti_buf *out, const struct vti_stats_list *list
     }
 }
 
-/* For each row the arcs that lead away from it, as `order_by_caller` puts them. */
-static int order_by_caller(const struct vti_profile *profile, struct relation **relations,
-                           size_t **firsts)
-{
-    size_t *at = calloc(profile->row_count + 2, sizeof *at);
-
-    *relations = calloc(profile->arc_count + 1, sizeof **relations);
-    *firsts = at;
-    if (!at || !*relations)
-        return vti_fail(VTI_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < profile->arc_count; i++)
-        at[profile->arcs[i].caller + 2]++;
-    for (size_t i = 2; i < profile->row_count + 2; i++)
-        at[i] += at[i - 1];
-    for (size_t i = 0; i < profile->arc_count; i++) {
-        const struct vti_profile_arc *arc = &profile->arcs[i];
-
-        (*relations)[at[arc->caller + 1]++] = (struct relation){arc, arc->callee};
-    }
-    return 0;
-}
-
 int vti_stats_text_callees(struct vti_buf *out, const struct vti_stats_list *list)
 {
-    struct relation *relations;
+    const struct vti_profile *profile = list->profile;
+    struct relation *relations = calloc(profile->arc_count + 1, sizeof *relations);
+    uint32_t *order;
     size_t *firsts;
     size_t width;
-    int code = order_by_caller(list->profile, &relations, &firsts);
+    int code = vti_profile_callees(profile, &firsts, &order);
 
+    if (!relations)
+        code = vti_fail(VTI_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < profile->arc_count && !code; i++)
+        relations[i] = (struct relation){&profile->arcs[order[i]], profile->arcs[order[i]].callee};
     if (!code && list->count) {
         width = heading(out, list, "called...");
         for (size_t i = 0; i < list->count; i++) {
@@ -224,6 +208,7 @@ int vti_stats_text_callees(struct vti_buf *out, const struct vti_stats_list *lis
         vti_buf_add_text(out, "\n\n");
     }
     free(relations);
+    free(order);
     free(firsts);
     return code;
 }

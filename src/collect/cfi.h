@@ -25,10 +25,11 @@ enum vti_saved { VTI_SAVED_NOT, VTI_SAVED_AT_CFA, VTI_SAVED_AT_FP };
 
 /* Where the caller's registers are, for one place in the code. */
 struct vti_row {
-    uint8_t type;  /* enum vti_row_type */
-    uint8_t saved; /* enum vti_saved: where the caller's frame pointer is */
+    uint8_t type;        /* enum vti_row_type */
+    uint8_t saved;       /* enum vti_saved: where the caller's frame pointer is */
     int16_t saved_words; /* … and how many words from there */
-    int16_t return_words; /* the return address, in words from the frame's end; 0: still in its register */
+    int16_t
+        return_words; /* the return address, in words from the frame's end; 0: still in its register */
     int32_t cfa;
 };
 

@@ -17,13 +17,13 @@ struct vti_registers {
 #if defined(__x86_64__)
 #define VTI_MACHINE_SP 7
 #define VTI_MACHINE_FP 6
-#define VTI_MACHINE_CONTEXT 0 /* from sp, where a handler returns to, to the ucontext */
+#define VTI_MACHINE_CONTEXT 0        /* from sp, where a handler returns to, to the ucontext */
 #define VTI_MACHINE_CODE UINTPTR_MAX /* the bits of a return address that are one */
 #elif defined(__aarch64__)
 #define VTI_MACHINE_SP 31
 #define VTI_MACHINE_FP 29
 #define VTI_MACHINE_CONTEXT 128
-#define VTI_MACHINE_CODE ((UINTPTR_C(1) << 48) - 1) /* above it may be signed */
+#define VTI_MACHINE_CODE (((uintptr_t)1 << 48) - 1) /* above it may be signed */
 #endif
 
 /* Where the registers are in a ucontext. */

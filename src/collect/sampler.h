@@ -23,7 +23,8 @@
 struct vti_sampler {
     uint32_t clock; /* enum vt_sample_clock; 0: not running */
     int fd;         /* of the event */
-    uint64_t event; /* its id: the program may have closed it, and the number may be another's now */
+    uint64_t
+        event; /* its id: the program may have closed it, and the number may be another's now */
     timer_t timer;
     uint64_t period_ns;
 };

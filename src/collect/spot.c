@@ -17,6 +17,7 @@
 #define ENTRIES_MOST (ENTRIES / 4 * 3)
 #define PC_BITS 48
 #define PYTHON_LOOP "_PyEval_EvalFrameDefault"
+#define FUNCTION_ALIGN 16
 #define UNKNOWN_GRAIN 15u /* without a description of functions: as good as one for each 16 bytes */
 
 struct entry {
@@ -100,9 +101,11 @@ static uint32_t flags_of(const struct vti_module *module, const struct dl_find_o
         return VTI_SPOT_CODE | VTI_SPOT_OURS;
     if (!python_module || found->dlfo_link_map != python_module)
         return VTI_SPOT_CODE;
-    /* The part of the loop that is seldom run lies elsewhere, as "…Default.cold". */
-    if (start == python_loop || (vti_symtab_name(module, start, symbol, sizeof symbol) &&
-                                 !strncmp(symbol, PYTHON_LOOP, sizeof PYTHON_LOOP - 1)))
+    /* The part of the loop that is seldom run lies elsewhere, as "…Default.cold". Such parts are not aligned as
+     * functions are: only for them it is worth 100 microseconds to read the file's symbols. */
+    if (start == python_loop ||
+        (start % FUNCTION_ALIGN && vti_symtab_name(module, start, symbol, sizeof symbol) &&
+         !strncmp(symbol, PYTHON_LOOP, sizeof PYTHON_LOOP - 1)))
         return VTI_SPOT_CODE | VTI_SPOT_PYTHON;
     return VTI_SPOT_CODE;
 }
@@ -113,7 +116,8 @@ static uint32_t register_function(const struct vti_module *module, uintptr_t off
     char name[VTI_MODULE_PATH + 24];
     const struct vt_function function = {name, module->build_id, module->path, 0, VT_LANGUAGE_C};
 
-    snprintf(name, sizeof name, "%s+0x%lx", slash ? slash + 1 : module->path, (unsigned long)offset);
+    snprintf(name, sizeof name, "%s+0x%lx", slash ? slash + 1 : module->path,
+             (unsigned long)offset);
     return vt_function_id(&function);
 }
 

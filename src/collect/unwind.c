@@ -76,7 +76,8 @@ static void copy_foreign(struct vti_unwind *unwind, uintptr_t sp)
     unwind->foreign_end = got > 0 ? sp + (size_t)got : sp;
 }
 
-__attribute__((no_sanitize("address"))) static bool read_word(const struct vti_unwind *unwind, uintptr_t at, uintptr_t *word)
+__attribute__((no_sanitize("address"))) static bool read_word(const struct vti_unwind *unwind,
+                                                              uintptr_t at, uintptr_t *word)
 {
     if (at % WORD)
         return false;

@@ -15,11 +15,12 @@
 /* What a thread needs to look at its own stack. */
 struct vti_unwind {
     uintptr_t low, high; /* the thread's own stack */
-    uint32_t functions[VTI_STACK_FUNCTIONS]; /* innermost first; a function that calls itself is there once */
+    uint32_t functions
+        [VTI_STACK_FUNCTIONS]; /* innermost first; a function that calls itself is there once */
     size_t count;
     bool is_cut;  /* there are more, but they could not be found, or not be kept */
     bool is_ours; /* met in our own code */
-    uintptr_t foreign, foreign_end; /* another stack that it was found on, and … */
+    uintptr_t foreign, foreign_end;  /* another stack that it was found on, and … */
     uint8_t copy[VTI_FOREIGN_BYTES]; /* … what was read of it */
 };
 

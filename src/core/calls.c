@@ -160,8 +160,12 @@ int vt_calls_start(void)
     vti_slow_enter(&slow, 0);
     vti_runtime_lock();
     if (start_count++ == 0) {
+        /* No new period within a recording of calls: it would end those that are open there. */
         local_period = (local_period + LOCAL_PERIOD) & LOCAL_PERIODS;
-        __atomic_store_n(&vti_local_kinds, VTI_CONTROL_CALLS | local_period, __ATOMIC_RELEASE);
+        __atomic_store_n(&vti_local_kinds,
+                         VTI_CONTROL_CALLS |
+                             (vti_control_word() & VTI_CONTROL_CALLS ? 0 : local_period),
+                         __ATOMIC_RELEASE);
         if (!runtime->arena)
             runtime->is_attached = false;
     }

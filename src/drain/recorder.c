@@ -146,11 +146,12 @@ static int open_output(const char *path, bool force)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
 
-    if (fd < 0 && errno == EEXIST && force) {
-        struct stat st;
+    struct stat st;
 
-        if (!stat(path, &st) && !S_ISREG(st.st_mode))
-            return vti_fail(VTI_E_WRITE, "%s: is not a regular file", path);
+    if (fd < 0 && errno == EEXIST && !stat(path, &st) && !S_ISREG(st.st_mode))
+        return vti_fail(VTI_E_WRITE, "%s: is %s", path,
+                        S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
+    if (fd < 0 && errno == EEXIST && force) {
         unlink(path);
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
     }

@@ -26,26 +26,6 @@ static unsigned long long nanoseconds(double seconds)
     return seconds > 0 ? (unsigned long long)(seconds * 1e9 + 0.5) : 0;
 }
 
-/* Arcs by caller. 0 or VTI_E_NOMEM. */
-static int order_callees(struct callgrind *to)
-{
-    const struct vti_profile *profile = to->profile;
-    size_t *at = calloc(profile->row_count + 2, sizeof *at);
-
-    to->first_callee = at;
-    to->callees = calloc(profile->arc_count + 1, sizeof *to->callees);
-    to->is_named = calloc(profile->row_count + 1, sizeof *to->is_named);
-    if (!at || !to->callees || !to->is_named)
-        return vti_fail(VTI_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < profile->arc_count; i++)
-        at[profile->arcs[i].caller + 2]++;
-    for (size_t i = 2; i < profile->row_count + 2; i++)
-        at[i] += at[i - 1];
-    for (size_t i = 0; i < profile->arc_count; i++)
-        to->callees[at[profile->arcs[i].caller + 1]++] = (uint32_t)i;
-    return vti_map_create(&to->files);
-}
-
 /* "fl=(3) step.py" the first time, "fl=(3)" later; the same for the function. */
 static int add_place(struct callgrind *to, const char *file_key, const char *name_key, uint32_t at)
 {
@@ -121,7 +101,10 @@ static int run(vt_recording *recording, const struct vti_export_options *options
     (void)options;
     if (code)
         return code;
-    code = order_callees(&to);
+    to.is_named = calloc(profile.row_count + 1, sizeof *to.is_named);
+    code = vti_profile_callees(&profile, &to.first_callee, &to.callees);
+    if (!code)
+        code = to.is_named ? vti_map_create(&to.files) : vti_fail(VTI_E_NOMEM, "out of memory");
     if (!code)
         code = add_all(&to, recording);
     vti_buf_fini(&to.out);

@@ -169,8 +169,7 @@ static void add_call(struct jsonl *jsonl, const struct vti_calls *calls, size_t 
 /* As they were counted, our own cost included. */
 static int add_calls(struct jsonl *jsonl)
 {
-    const struct vti_calls_options options = {
-        .is_raw = true, .track = VT_NONE, .process = VT_NONE};
+    const struct vti_calls_options options = {.is_raw = true, .track = VT_NONE, .process = VT_NONE};
     struct vti_calls calls;
     int code = vti_calls_load_trees(&calls, jsonl->recording, &options);
 
@@ -399,9 +398,8 @@ static int add_end(struct jsonl *jsonl)
 static int run(vt_recording *recording, const struct vti_export_options *options,
                const struct vti_sink *sink)
 {
-    static int (*const facts[])(struct jsonl *) = {add_recording, add_hosts, add_processes,
-                                                   add_tracks,    add_sites, add_losses,
-                                                   add_calls};
+    static int (*const facts[])(struct jsonl *) = {
+        add_recording, add_hosts, add_processes, add_tracks, add_sites, add_losses, add_calls};
     struct jsonl jsonl = {.recording = recording, .sink = sink};
     int code = 0;
 

@@ -75,8 +75,8 @@ int vti_import(const struct vti_import *import, struct vti_writer_stats *stats)
         code = vti_fail(VTI_E_USAGE, "%s: is a recording already", import->path);
     else if (!importer)
         code = vti_fail(VTI_E_DAMAGED,
-                        "%s: neither a profile of Python, nor a Chrome trace, nor "
-                        "collapsed stacks",
+                        "%s: neither a profile of Python, nor a Chrome trace, nor samples of "
+                        "perf, nor collapsed stacks",
                         import->path);
     else
         code = import_into(

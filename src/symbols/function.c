@@ -87,7 +87,7 @@ void vti_symbols_find(const struct vti_symbols_module *of, GElf_Addr offset,
         return;
     take_source(of, address, to);
     linked = dwfl_module_addrinfo(of->module, address, &distance, &symbol, NULL, NULL, NULL);
-    if (linked && distance == 0) {
+    if (linked && (distance == 0 || distance < symbol.st_size)) {
         snprintf(plain, sizeof plain, "%s", linked);
         cut_suffix(plain);
         if (!vti_demangle(plain, to->name, sizeof to->name))

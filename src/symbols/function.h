@@ -1,4 +1,4 @@
-/* function.h - the function that begins at an address of a module. */
+/* function.h - the function that an address of a module is in. */
 #ifndef VENTURI_SYMBOLS_FUNCTION_H
 #define VENTURI_SYMBOLS_FUNCTION_H
 

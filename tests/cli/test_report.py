@@ -196,7 +196,8 @@ def lossy(folder, losses):
     ([(1, 0, 1050, 1060)], {"start", "loop"}),
     ([(1, 1, 5000, 5001)], {"elsewhere"}),  # another thread
     ([(3, None, 5000, 20000)], {"loop", "elsewhere"}),  # all threads
-    ([(4, None, 0, 20000), (7, None, 0, 20000)], set()),  # overwritten as asked, sliced
+    ([(4, None, 0, 900), (7, None, 10000, 20000)], set()),  # cut away as asked, around all spans
+    ([(7, None, 0, 1050)], {"start", "elsewhere"}),  # … and where two had begun already
 ])
 def test_rows_that_losses_distort_are_marked(venturi, tmp_path, losses, marked):
     path = lossy(tmp_path, losses)
@@ -204,7 +205,7 @@ def test_rows_that_losses_distort_are_marked(venturi, tmp_path, losses, marked):
     lines = venturi("report", path, check=0).stdout.splitlines()
     rows = [line.split() for line in lines[3:6]]
     assert {row[-1] for row in rows if row[0].startswith("~")} == marked
-    explained = [line for line in lines if line.startswith("~ events were lost around these spans")]
+    explained = [line for line in lines if line.startswith("~ events around these spans are missing")]
     assert len(explained) == bool(marked) and all(len(line) <= 80 for line in explained)
 
 
@@ -253,3 +254,11 @@ def test_no_spans(venturi, make_recording):
 def test_usage(venturi, words):
     done = venturi("report", *words, check=2)
     assert done.stdout == "" and done.stderr.count("\n") == 1
+
+
+def test_damage_marks_the_rows_of_its_thread(venturi, make_recording, tmp_path):
+    path = make_recording("--damage", "--spans", "200")
+    shown = report(venturi, path)
+    assert shown["trust"]["damaged_ranges"] == 1
+    assert [span["name"] for span in shown["spans"] if span["distorted"]]
+    assert "nothing lost" not in venturi("report", path, check=0).stdout

@@ -75,10 +75,11 @@ def test_stats_of_the_recording_and_of_its_export(venturi, python, recording, ex
 
 
 def test_counts_beyond_31_bits(venturi, export, tmp_path):
-    huge = {0: {1: (0, 1, 2 ** 31, 0, 1), 2: (1, 2, 2 ** 45 + 3, 0, 1), 3: (1, 3, 2 ** 31 - 1, 0, 1)}}
+    huge = {0: {1: (0, 1, 2 ** 31, 0, 1), 2: (1, 2, 2 ** 45 + 3, 0, 1), 3: (1, 3, 2 ** 31 - 1, 0, 1),
+                4: (1, 9, 2 ** 62 - 1, 0, 1)}}
     path = export(trees.write(tmp_path / "huge.vt", huge), "pstats")
     rows = marshal.loads(path.read_bytes())
-    assert {row[1] for row in rows.values()} == {2 ** 31, 2 ** 45 + 3, 2 ** 31 - 1}
+    assert {row[1] for row in rows.values()} == {2 ** 31, 2 ** 45 + 3, 2 ** 31 - 1, 2 ** 62 - 1}
     assert venturi("stats", path, "--json", check=0).stdout.count('"name":"execute","qualified_name":"execute",'
                                                                 '"language":"python","ncalls":%d,' % (2 ** 45 + 3)) == 1
 
@@ -306,7 +307,7 @@ def test_no_calls_is_one_line_and_no_file(venturi, tmp_path, name):
     assert done.stderr.startswith("venturi export: %s: holds no calls of functions" % path) and done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
     done = venturi("stats", path, check=2)
-    assert done.stderr == "venturi stats: %s: holds no calls of functions\n" % path
+    assert done.stderr == "venturi stats: %s: holds no calls of functions (venturi report shows its spans)\n" % path
 
 
 @pytest.mark.parametrize("name, ending", [("pstats", "prof"), ("collapsed", "collapsed"), ("pprof", "pb.gz"),

@@ -164,15 +164,16 @@ def test_wide(venturi, prof):
 
 @pytest.mark.parametrize("content, message", [
     (b"", "x.prof: is empty"), (b"{0", "x.prof: not a profile of Python: it is empty"),
-    (b"hello", "x.prof: byte 1: not a profile of Python"), (b"{", "x.prof: byte 1: cut off"),
+    (b"hello", "x.prof: no recording, nor a profile of Python: byte 1: not what one begins with"),
+    (b"{", "x.prof: no recording, nor a profile of Python: byte 1: cut off"),
     (marshal.dumps([1]), "x.prof: not a profile of Python: not a dictionary"),
     (marshal.dumps({1: 2}), "x.prof: not a profile of Python: a row is not (calls, calls, seconds, seconds, callers)"),
     (marshal.dumps({1: (1, 1, 1, 1, {})}), "x.prof: not a profile of Python: a key is not (file, line, name)"),
     (marshal.dumps({("a", 1, "b"): (1, 1, 1, 1, {("a", 1, "b"): "x"})}),
      "x.prof: not a profile of Python: a caller has no numbers"),
-    (b"(" * 1000, "x.prof: byte 5: a tuple that is longer than the file"), (b")\x01" * 1000,
-                                                                         "x.prof: byte 129: nested too deeply"),
-    (b"{\xa9\x03r\x00\x00\x00\x00", "x.prof: byte 8: refers to nothing"),
+    (b"(" * 1000, "x.prof: no recording, nor a profile of Python: byte 5: a tuple that is longer than the file"),
+    (b")\x01" * 1000, "x.prof: no recording, nor a profile of Python: byte 129: nested too deeply"),
+    (b"{\xa9\x03r\x00\x00\x00\x00", "x.prof: no recording, nor a profile of Python: byte 8: refers to nothing"),
 ])
 def test_bad_files_are_one_line(venturi, tmp_path, content, message):
     (tmp_path / "x.prof").write_bytes(content)

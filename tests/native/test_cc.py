@@ -58,6 +58,20 @@ def test_which_compiler(tmp_path, spy):
     assert done.returncode == 127 and done.stderr == "venturi cc: /no/such/cc: No such file or directory\n"
 
 
+def test_named_as_the_compiler_itself(tmp_path):
+    """CC="venturi cc" is how a build system is told; it is not what `venturi cc` runs."""
+    hello = tmp_path / "hello.c"
+    hello.write_text(HELLO)
+    env = {**os.environ, "PATH": os.path.dirname(VENTURI) + ":" + os.environ["PATH"], "CC": "venturi cc"}
+    env.pop("VENTURI_CC", None)
+    run([VENTURI, "cc", "-c", hello, "-o", tmp_path / "hello.o"], env=env)
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text("#!/bin/sh\nexec %s cc \"$@\"\n" % VENTURI)
+    wrapper.chmod(0o755)
+    done = run([VENTURI, "cc", "-c", hello], check=False, env={**env, "CC": str(wrapper)})
+    assert done.returncode == 2 and done.stderr == "venturi cc: the compiler that it is to run is itself\n"
+
+
 def test_nothing_to_compile():
     done = run([VENTURI, "c++"], check=False)
     assert done.returncode == 2 and done.stderr.startswith("venturi c++: compile what?")

@@ -118,28 +118,18 @@ def test_times(python):
 
 
 def test_our_cost_is_taken_off(python):
-    raw, clean, plain = result(python, """
-        import time
+    raw, clean, pair, inner = result(python, """
         def empty(): pass
         def many():
             for _ in range(20000): empty()
-        def best(function):
-            times = []
-            for _ in range(7):
-                before = time.perf_counter()
-                function()
-                times.append(time.perf_counter() - before)
-            return min(times)
-        plain = best(many)
-        found = []
-        for _ in range(7):
-            with profiled() as p: many()
-            raw = [row[8] for row in _venturi.profile(p.after, p.before, raw=True) if row[2] == "many"][0]
-            found.append((raw, p.total("many")))
-        tell([min(raw for raw, _ in found), min(clean for _, clean in found), plain])
+        with profiled() as p: many()
+        raw = [row[8] for row in _venturi.profile(p.after, p.before, raw=True) if row[2] == "many"][0]
+        cost = _venturi.info()["python_cost"]
+        tell([raw, p.total("many"), cost["pair"], cost["inner"]])
         """)
-    assert clean < raw
-    assert clean < plain + (raw - plain) / 2, "most of what we add is known"
+    assert 0 < inner <= pair < 1e-5
+    assert 0 < clean < raw
+    assert raw - clean < 20002 * pair * 1.01, "no more than what was measured"
 
 
 def test_percentiles(python):

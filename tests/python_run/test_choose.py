@@ -122,6 +122,14 @@ def test_profile_that_cannot_be_written(run_one):
     assert done.stderr.count("\n") == 1
 
 
+def test_profile_of_nothing(run_one):
+    run_one.script("print('ran')")
+    for words in (("--no-functions", "script.py"), ("true",)):
+        done = run_one(*words[-1:], options=words[:-1], output="x.prof")
+        assert (done.returncode, done.stderr) == (0, "venturi: x.prof  not written: no function was seen\n")
+        assert os.listdir(run_one.folder) == ["script.py"]
+
+
 def test_summary(run_one):
     run_one.script("def f(): pass\nfor _ in range(10): f()\n")
     command = [word for word in run_one.command("script.py") if word != "-q"]

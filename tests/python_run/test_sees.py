@@ -200,6 +200,26 @@ def test_changed_python_path(run):
     assert (done.stdout, done.stderr) == ("right\n", "")
 
 
+def test_second_interpreter_in_the_process(run):
+    """Not recorded, not disturbed, not worth a word."""
+    run.script("""
+        try:
+            import _interpreters
+            execute = _interpreters.exec
+        except ImportError:
+            import _xxsubinterpreters as _interpreters
+            execute = _interpreters.run_string
+        def f(): pass
+        number = _interpreters.create()
+        execute(number, "import sys; print([name for name in sys.modules if 'venturi' in name], 'sitecustomize' in sys.modules)")
+        _interpreters.destroy(number)
+        f()
+    """)
+    done = run("script.py")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[] False\n", "")
+    assert run.calls()["f"] == 1
+
+
 def test_pythons_that_are_too_old(run_one, tmp_path):
     """Says so in one line, and the program runs."""
     import glob

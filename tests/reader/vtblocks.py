@@ -23,11 +23,12 @@ MAX_LEVELS = 8
 
 META, HOST, PROCESS, TRACK, CLOCK, CLOCK_LINK = range(1, 7)
 SITES, EVENTS, LOSSES, INDEX, END = 9, 10, 20, 21, 22
-CALL_TREE, DURATIONS, COSTS = 13, 23, 24
+SAMPLES, CALL_TREE, DURATIONS, COSTS, SAMPLING = 12, 13, 23, 24, 26
 KIND_NAMES = {
     META: "META", HOST: "HOST", PROCESS: "PROCESS", TRACK: "TRACK", CLOCK: "CLOCK",
     CLOCK_LINK: "CLOCK_LINK", SITES: "SITES", EVENTS: "EVENTS", LOSSES: "LOSSES",
     INDEX: "INDEX", END: "END", CALL_TREE: "CALL_TREE", DURATIONS: "DURATIONS", COSTS: "COSTS",
+    SAMPLES: "SAMPLES", SAMPLING: "SAMPLING",
 }
 
 
@@ -256,6 +257,8 @@ Loss = namedtuple("Loss", "reason process track events first last flags")
 Call = namedtuple("Call", "id parent site calls resumes total suspended shortest longest open")
 Durations = namedtuple("Durations", "id counts")
 Cost = namedtuple("Cost", "process language pair inner")
+Sample = namedtuple("Sample", "id parent site samples ns")
+Sampling = namedtuple("Sampling", "process clock stopped period samples ours cut lost spent")
 
 
 def _read_clock(cursor: Cursor) -> Clock:
@@ -271,6 +274,13 @@ def _read_call(cursor: Cursor) -> Call:
     if not numbers[0]:
         raise Malformed("a node without a number")
     return Call(*numbers, shortest - 1 if shortest else None, longest, is_open - 1 if is_open else None)
+
+
+def _read_sample(cursor: Cursor) -> Sample:
+    sample = Sample(*cursor.fields("vvvvv"))
+    if not sample.id:
+        raise Malformed("a node without a number")
+    return sample
 
 
 def _read_durations(cursor: Cursor) -> Durations:
@@ -296,6 +306,8 @@ FACT_READERS = {
     CALL_TREE: _read_call,
     DURATIONS: _read_durations,
     COSTS: lambda cursor: Cost(*cursor.fields("vvvv")),
+    SAMPLES: _read_sample,
+    SAMPLING: lambda cursor: Sampling(*cursor.fields("v" * 9)),
 }
 
 

@@ -26,8 +26,8 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 import vtcheck
 from vtblocks import (
     CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
-    KIND_NAMES, LOSSES, META, PROCESS, SITES, TRACK, TRAILER_SIZE, Anchor, Block, Call, Clock, Cost, Cursor, Damage,
-    Durations, Event, EventBlock, FileHeader, Host, Link, Loss, Malformed, NotARecording, Process, Site, Track,
+    KIND_NAMES, LOSSES, META, PROCESS, SAMPLES, SAMPLING, SITES, TRACK, TRAILER_SIZE, Anchor, Block, Call, Clock, Cost, Cursor, Damage,
+    Durations, Event, EventBlock, FileHeader, Host, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track,
     Trailer, Unsupported, read_events, read_file_header, read_trailer, scan_blocks)
 
 SPAN_IN_GAP, SPAN_LEFT, SPAN_FAILED = 1, 2, 4
@@ -194,6 +194,8 @@ class Recording:
         self.losses: List[Loss] = []
         self.calls: Dict[int, Dict[int, Call]] = {}  # by track, then node
         self.durations: Dict[int, Dict[int, Durations]] = {}  # by track, then site
+        self.samples: Dict[int, Dict[int, Sample]] = {}  # by track, then node
+        self.samplings: Dict[int, Sampling] = {}  # by process
         self.costs: Dict[Tuple[int, int], Cost] = {}  # by process and language
         self.blocks: List[Block] = []
         self.damage: List[Damage] = []
@@ -254,8 +256,10 @@ class Recording:
             self.losses.append(fact)
         elif kind == COSTS:
             self.costs[fact.process, fact.language] = fact
-        elif kind in (CALL_TREE, DURATIONS):
-            known = self.calls if kind == CALL_TREE else self.durations
+        elif kind == SAMPLING:
+            self.samplings[fact.process] = fact
+        elif kind in (CALL_TREE, DURATIONS, SAMPLES):
+            known = {CALL_TREE: self.calls, DURATIONS: self.durations, SAMPLES: self.samples}[kind]
             known.setdefault(block.owner, {})[fact.id] = fact
         else:
             known = {HOST: self.hosts, PROCESS: self.processes, TRACK: self.tracks,

@@ -258,6 +258,18 @@ def test_statistics_without_threads():
             raise AssertionError("no error")
 
 
+def test_same_rows_as_the_tool():
+    path = record("import json\ndef f(): json.dumps([1])\nfor _ in range(10): f()\n")
+    done = subprocess.run([os.environ["TOOL"], "stats", "--json", path], capture_output=True, text=True, check=True)
+    theirs, ours = json.loads(done.stdout), json.loads(venturi.Stats(path).sort_stats("cumulative").to_json())
+    assert ours["total_calls"] == theirs["total_calls"]
+    assert [set(row) for row in ours["functions"]] == [set(row) for row in theirs["functions"]]
+    for one in (ours, theirs):
+        one["functions"].sort(key=lambda row: (row["file"], row["line"], row["name"]))
+    assert [(row["qualified_name"], row["ncalls"], row["tottime"], row["p99"]) for row in ours["functions"]] == \
+        [(row["qualified_name"], row["ncalls"], row["tottime"], row["p99"]) for row in theirs["functions"]]
+
+
 def test_bad_files():
     with open("empty.prof", "wb"):
         pass

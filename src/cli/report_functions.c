@@ -1,0 +1,129 @@
+/* report_functions.c - the functions of a recording in its summary, as a table and as JSON. */
+#include "cli/render.h"
+#include "cli/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_selves(const void *left, const void *right)
+{
+    const struct vti_profile_row *const *a = left;
+    const struct vti_profile_row *const *b = right;
+
+    if ((*a)->numbers.self_s != (*b)->numbers.self_s)
+        return (*a)->numbers.self_s > (*b)->numbers.self_s ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Rows with the most time of their own first; to be freed. NULL without memory. */
+static const struct vti_profile_row **sorted(const struct vti_profile *profile)
+{
+    const struct vti_profile_row **rows = calloc(profile->row_count + 1, sizeof *rows);
+
+    for (size_t i = 0; rows && i < profile->row_count; i++)
+        rows[i] = &profile->rows[i];
+    if (rows)
+        qsort(rows, profile->row_count, sizeof *rows, compare_selves);
+    return rows;
+}
+
+static void add_time(struct vti_table *table, double seconds)
+{
+    if (isnan(seconds))
+        vti_table_text(table, "-");
+    else
+        vti_table_time(table, seconds * 1e9);
+}
+
+/* "Step.execute step.py:12": the file without its folders, because the whole does not fit. */
+static void add_name(struct vti_table *table, const struct vti_profile *profile,
+                     const struct vti_profile_row *row)
+{
+    const char *name = profile->calls->functions[row->function].name;
+    const char *slash = strrchr(row->file, '/');
+
+    if (row->line)
+        vti_table_printf(table, "%s%s %s:%u", row->samples ? "~" : "", *name ? name : row->name,
+                         slash ? slash + 1 : row->file, row->line);
+    else
+        vti_table_printf(table, "%s%s", row->samples ? "~" : "", *name ? name : row->name);
+}
+
+static void fill(struct vti_table *table, const struct vti_report *report,
+                 const struct vti_profile_row **rows)
+{
+    for (size_t i = 0; i < report->functions.row_count && i < report->limit; i++) {
+        vti_table_count(table, rows[i]->numbers.calls);
+        add_time(table, rows[i]->numbers.total_s);
+        add_time(table, rows[i]->numbers.self_s);
+        add_time(table, rows[i]->longest_s);
+        add_time(table, rows[i]->p50_s);
+        add_time(table, rows[i]->p99_s);
+        add_name(table, &report->functions, rows[i]);
+    }
+}
+
+int vti_report_print_functions(const struct vti_report *report)
+{
+    static const struct vti_column columns[] = {
+        {"Calls", VTI_RIGHT}, {"Total", VTI_RIGHT}, {"Self", VTI_RIGHT},    {"Max", VTI_RIGHT},
+        {"p50", VTI_RIGHT},   {"p99", VTI_RIGHT},   {"Function", VTI_LEFT},
+    };
+    const struct vti_profile_row **rows;
+    struct vti_table *table;
+    int code;
+
+    if (!report->functions.row_count)
+        return 0;
+    code = vti_table_create(&table, columns, 7);
+    if (code)
+        return code;
+    rows = sorted(&report->functions);
+    if (rows) {
+        fill(table, report, rows);
+        putchar('\n');
+        code = vti_table_print(table, stdout);
+    }
+    if (!code && report->functions.row_count > report->limit)
+        printf("... and %zu more, `venturi stats` shows all\n",
+               report->functions.row_count - report->limit);
+    vti_table_free(table);
+    free(rows);
+    return code;
+}
+
+static void add_seconds(struct vti_json *json, const char *key, double seconds)
+{
+    vti_json_add_double(json, key, seconds * 1e9);
+}
+
+void vti_report_json_functions(struct vti_json *json, const struct vti_report *report)
+{
+    const struct vti_profile *profile = &report->functions;
+    const struct vti_profile_row **rows = sorted(profile);
+
+    vti_json_key(json, "functions");
+    vti_json_array(json);
+    for (size_t i = 0; rows && i < profile->row_count && i < report->limit; i++) {
+        const struct vti_profile_row *row = rows[i];
+
+        vti_json_object(json);
+        vti_json_add_string(json, "name", profile->calls->functions[row->function].name);
+        vti_json_add_string(json, "file", row->file);
+        vti_json_add_uint(json, "line", row->line);
+        vti_json_add_string(json, "language", profile->calls->functions[row->function].language);
+        vti_json_add_uint(json, "calls", row->numbers.calls);
+        vti_json_add_uint(json, "primitive_calls", row->numbers.primitive);
+        vti_json_add_uint(json, "samples", row->samples);
+        add_seconds(json, "total_ns", row->numbers.total_s);
+        add_seconds(json, "self_ns", row->numbers.self_s);
+        add_seconds(json, "min_ns", row->shortest_s);
+        add_seconds(json, "max_ns", row->longest_s);
+        add_seconds(json, "p50_ns", row->p50_s);
+        add_seconds(json, "p99_ns", row->p99_s);
+        vti_json_object_end(json);
+    }
+    vti_json_array_end(json);
+    free(rows);
+}
