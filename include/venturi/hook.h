@@ -72,6 +72,9 @@ VT_API uint32_t vt_stack_open(void); /* 0 if there is no place for it */
 VT_API void vt_stack_switch(uint32_t stack);
 VT_API void vt_stack_close(uint32_t stack); /* its open calls end */
 
+/* What people call this thread; up to 15 bytes are kept. For languages that have names of their own. */
+VT_API void vt_thread_name(const char *name);
+
 /* What one call costs that the hook measures: thousandths of a tick added around the call, and shown by an
  * empty one. Measured by the hook itself; subtracted when the recording is read. */
 VT_API void vt_hook_cost(enum vt_language language, uint64_t pair_millis, uint64_t inner_millis);

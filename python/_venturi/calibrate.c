@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <venturi/hook.h>
+#include <venturi/span.h>
 
 #define BATCHES 16
 #define CALLS 400
@@ -91,11 +92,17 @@ static double run(PyObject *loop)
     return took / CALLS;
 }
 
+/* With each call recorded one by one there are no sums to measure by, and ours would be among them. */
+static bool is_possible(void)
+{
+    return vt_ticks() && (!(*vt_control_word & VT_ON_TIMELINE) || *vt_control_word & VT_ON_CALLS);
+}
+
 int vti_py_calibrate_before(bool has_builtins)
 {
     unsigned last = has_builtins ? VT_LANGUAGE_BUILTIN : VT_LANGUAGE_PYTHON;
 
-    if (!vt_ticks())
+    if (!is_possible())
         return 0;
     if (prepare())
         return -1;
@@ -164,7 +171,7 @@ int vti_py_calibrate_after(bool has_builtins)
     unsigned last = has_builtins ? VT_LANGUAGE_BUILTIN : VT_LANGUAGE_PYTHON;
     int result = 0;
 
-    if (!vt_ticks() || !names || has_builtins < has_builtins_cost)
+    if (!is_possible() || !names || has_builtins < has_builtins_cost)
         return 0;
     for (unsigned i = VT_LANGUAGE_PYTHON; i <= last && !result; i++) {
         struct subject *subject = &subjects[i];

@@ -7,8 +7,10 @@
 
 #include <pthread.h>
 #include <unistd.h>
+#include <venturi/hook.h>
 
 #define LAST_BYTES 65536
+#define NAME_TRIES 64
 
 __thread struct vti_py_thread vti_py_thread __attribute__((tls_model("initial-exec")));
 uint32_t vti_py_epoch = 1;
@@ -40,6 +42,38 @@ static void find_floor(struct vti_py_thread *thread)
     thread->last_floor = (uintptr_t)low + LAST_BYTES;
 }
 
+/* The name of the running thread as threading knows it, if it does by now. */
+static bool pass_name_on(void)
+{
+    PyObject *threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
+    PyObject *active = threading ? PyObject_GetAttrString(threading, "_active") : NULL;
+    PyObject *ident = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+    PyObject *thread = active && ident && PyDict_Check(active) ? PyDict_GetItem(active, ident)
+                                                               : NULL;
+    PyObject *name = thread ? PyObject_GetAttrString(thread, "_name") : NULL;
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+
+    if (text)
+        vt_thread_name(text);
+    PyErr_Clear();
+    Py_XDECREF(name);
+    Py_XDECREF(ident);
+    Py_XDECREF(active);
+    return text != NULL;
+}
+
+/* A thread gets its place in the list of threads some calls after its first. */
+static bool is_named(struct vti_py_thread *thread)
+{
+    if (!thread->has_name && getpid() == gettid()) {
+        vt_thread_name("MainThread");
+        thread->has_name = true;
+    }
+    if (!thread->has_name)
+        thread->has_name = pass_name_on();
+    return thread->has_name || ++thread->name_tries >= NAME_TRIES;
+}
+
 void vti_py_thread_meet(void)
 {
     PyObject *type, *value, *traceback;
@@ -48,6 +82,7 @@ void vti_py_thread_meet(void)
     if (!VTI_PY_HAS_MONITORING && !vti_py_thread.floor)
         find_floor(&vti_py_thread);
     vti_py_greenlets_follow();
-    vti_py_thread.epoch = vti_py_epoch;
+    if (is_named(&vti_py_thread))
+        vti_py_thread.epoch = vti_py_epoch;
     PyErr_Restore(type, value, traceback);
 }

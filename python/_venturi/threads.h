@@ -19,6 +19,8 @@ struct vti_py_thread {
     Py_tracefunc chained;               /* the profile function that was there before ours … */
     PyObject *chained_with;             /* … and its argument, owned */
     uint32_t epoch;
+    uint32_t name_tries;
+    bool has_name; /* passed on to the runtime */
     bool is_main;
     bool is_deep; /* below the floor: calls are seen by the profile function */
 };

@@ -298,12 +298,12 @@ static int load(struct vti_calls *calls, vt_recording *recording,
     }
     if (!code) {
         count_lost(&loading);
-        for (size_t i = 0; i < calls->call_count; i++)
-            entries += (double)calls->calls[i].calls + (double)calls->calls[i].resumes;
         code = has_spans ? vti_calls_from_spans(calls, recording, options) : 0;
     }
     if (!code) {
         vti_calls_finish(calls);
+        for (size_t i = 0; i < calls->call_count; i++)
+            entries += (double)calls->calls[i].calls + (double)calls->calls[i].resumes;
         calls->cost_call_ns = entries > 0 ? calls->cost_ns / entries : 0;
     } else {
         vti_calls_fini(calls);

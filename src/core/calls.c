@@ -46,6 +46,20 @@ uint32_t vt_function_id(const struct vt_function *function)
     return id;
 }
 
+void vt_thread_name(const char *name)
+{
+    struct vti_slow slow;
+    struct vti_thread *self = vti_slow_enter(&slow, 0);
+
+    if (self) {
+        size_t len = strnlen(name, sizeof self->slot->name - 1);
+
+        memset(self->slot->name, 0, sizeof self->slot->name);
+        memcpy(self->slot->name, name, len);
+    }
+    vti_slow_leave(&slow);
+}
+
 void vt_hook_cost(enum vt_language language, uint64_t pair_millis, uint64_t inner_millis)
 {
     struct vti_slow slow;

@@ -406,6 +406,7 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     state_open_loss(stream, process, slot);
     vti_stream_cut(stream, process, now_ns, true);
     stream->fact.end = end ? end : vti_recorder_ticks(process->recorder);
+    memcpy(stream->name, slot->name, sizeof slot->name); /* it may have been given one since */
     stream->fact.name = vti_bytes_of(stream->name);
     vti_recorder_track(process->recorder, &stream->fact);
     vti_tree_write(&stream->tree, process, slot_at, stream->track, now_ns, true);

@@ -144,13 +144,15 @@ static void flush_samples(struct walk *walk)
 
 static void write_sample(struct walk *walk, uint32_t unit, const struct vti_node *node)
 {
+    struct vti_sample_fact fact;
     uint32_t site = __atomic_load_n(&node->site, __ATOMIC_RELAXED);
-    struct vti_sample_fact fact = {.node = unit,
-                                   .parent = __atomic_load_n(&node->parent, __ATOMIC_RELAXED),
-                                   .site = vti_target_site(walk->process, site),
-                                   .samples = load(&node->calls),
-                                   .ns = load(&node->total)};
 
+    memset(&fact, 0, sizeof fact); /* its gaps too, for the digest */
+    fact.node = unit;
+    fact.parent = __atomic_load_n(&node->parent, __ATOMIC_RELAXED);
+    fact.site = vti_target_site(walk->process, site);
+    fact.samples = load(&node->calls);
+    fact.ns = load(&node->total);
     if (!fact.site || !is_changed(walk, digest(&fact, sizeof fact)))
         return;
     vti_sample_write(&walk->samples, &fact);

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from conftest import LEAST, MOST, VENTURI, need, run
+from conftest import HERE, LEAST, MOST, VENTURI, need, run
 
 CLOCKS = [{}, {"VENTURI_NATIVE_CLOCK": "timer"}]
 
@@ -142,6 +142,17 @@ def test_modules_that_come_and_go(compile, sample):
     for name in ("first", "second"):
         paths = {row["path"][-3:] for row in done.rows if row["path"][-1] == name and row["samples"]}
         assert paths == {("main", "work", name)}
+
+
+def test_under_functions_whose_calls_are_recorded(sample, tmp_path):
+    program = tmp_path / "mixed"
+    run([VENTURI, "cc", "-O2", "-g", os.path.join(HERE, "programs", "mixed.c"), "-o", program])
+    rows = sample(program).rows
+    exact = {row["path"]: row["calls"] for row in rows if row["samples"] is None}
+    assert exact == {("main",): 1, ("main", "shown"): 5, ("main", "alone"): 5}
+    sampled = {row["path"]: row["samples"] for row in rows if row["samples"]}
+    assert sampled.pop(("main", "shown", "unseen")) > 20
+    assert sum(sampled.values()) < 10  # outside of main: the loader, the C library
 
 
 def test_nothing_without_a_recording(compile, tmp_path):
