@@ -37,7 +37,20 @@ ROWS = [
     ("startup", "venturi --version", "startup_true", "true", 1, ("value", "<=", 3)),
 ]
 
-WIDTHS = (28, 10, 16, 9, 11, 6)
+# Python functions, net cost of a call; the budgets are those of each version.
+for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
+    ours, peer = "python %s, venturi" % version, "python %s, cProfile" % version
+    most = {"3.12": 0.33}.get(version, 0.25)
+    exact = {"3.12": ("ratio", "<=", 0.62), "3.13": ("ratio", "<=", 0.46)}.get(version)
+    ROWS += [
+        (ours, "Python %s function, fib" % version, peer, "cProfile", 1, ("ratio", "<=", most)),
+        (ours + ", builtins", "  with built-ins", peer, "cProfile", 1, exact),
+        ("python %s, yappi" % version, "  yappi", peer, "cProfile", 1, None),
+        ("python %s, viztracer" % version, "  viztracer", peer, "cProfile", 1, None),
+        ("python %s, loop" % version, "  loop without calls", None, None, 1, ("value", "<=", 1.02)),
+    ]
+
+WIDTHS = (28, 10, 18, 9, 11, 6)
 
 
 def number(value):
@@ -86,8 +99,8 @@ def cells(row):
         beside = row["beside_what"] + " " + quantity(row["beside"], row["unit"])
         ratio = "%.2f x" % row["ratio"]
     if "budget" in row:
-        limit = "%.2f x" % row["budget"][1] if row["budget_of"] == "ratio" else quantity(
-            row["budget"][1], row["unit"]).replace(".00", "").replace(".0", "")
+        limit = "%.2f x" % row["budget"][1] if row["budget_of"] == "ratio" else (
+            "%g" % row["budget"][1] + quantity(0, row["unit"])[len(number(0)):])
         budget = row["budget"][0] + " " + limit
         verdict = "ok" if row["ok"] else "OVER"
     return row["label"], quantity(row["ours"], row["unit"]), beside, ratio, budget, verdict

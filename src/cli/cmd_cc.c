@@ -113,10 +113,15 @@ static bool is_this_tool(const char *command)
         char word[PATH_MAX];
         char path[PATH_MAX];
         char file[PATH_MAX];
+        size_t word_len;
 
         command += strspn(command, " \t");
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(command, " \t"), command);
-        command += strcspn(command, " \t");
+        word_len = strcspn(command, " \t");
+        if (word_len >= sizeof word)
+            return false;
+        memcpy(word, command, word_len);
+        word[word_len] = 0;
+        command += word_len;
         vti_program_find(word, path, sizeof path);
         if (realpath(path, file) && !strcmp(file, self))
             return true;
