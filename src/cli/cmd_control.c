@@ -114,10 +114,10 @@ static int show(const struct control *control)
                                                 {"lost", VTI_RIGHT},      {"file", VTI_LEFT}};
     struct vti_table *table;
 
-    if (!control->count && control->pid)
-        return fail_not_recorded(control);
     if (control->is_json)
         return show_json(control);
+    if (!control->count && control->pid)
+        return fail_not_recorded(control);
     if (!control->count) {
         puts("no recording is under way");
         return VTI_EXIT_OK;

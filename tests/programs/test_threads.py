@@ -46,5 +46,5 @@ def test_more_threads_than_buffers(record, options):
     assert run.code == 0, run.done.stderr
     recording = run.recording
     assert recording.events + recording.lost == 3 * run.facts["spans"]
-    if options:
+    if options and SANITIZE != "thread":  # which makes a wait of seconds of a moment
         assert recording.lost == 0
