@@ -98,8 +98,14 @@ def work(tool, seconds):
 
 # ---- outside ------------------------------------------------------------------------------------
 
+def version_of(python):
+    return subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                          capture_output=True, text=True, check=True).stdout.strip()
+
+
 def measure(python, tool, seconds, folder):
-    env = dict(os.environ, PYTHONPATH=os.path.join(folder, "python"))
+    neighbours = os.path.join(HERE, "..", "build", "neighbours", version_of(python) + "-bench")
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join([os.path.join(folder, "python"), neighbours]))
     done = subprocess.run([python, os.path.abspath(__file__), "--work", tool, str(seconds)], env=env,
                           capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
@@ -159,9 +165,7 @@ def main():
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     for python in options.pythons or pythons():
-        version = subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
-                                 capture_output=True, text=True, check=True).stdout.strip()
-        for row in figures(version, measure_all(python, options)):
+        for row in figures(version_of(python), measure_all(python, options)):
             print(json.dumps(row) if options.json else show(row), flush=True)
 
 

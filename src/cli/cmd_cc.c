@@ -25,6 +25,8 @@ extern const struct vti_command vti_cmd_cc;
 struct line {
     char **words;
     size_t count;
+    char folder[PATH_MAX]; /* of our runtime, and the option that names it: */
+    char rpath[PATH_MAX + 16];
 };
 
 static void add(struct line *line, const char *word)
@@ -169,27 +171,60 @@ static bool is_clang(const struct line *line)
     return false;
 }
 
-static void add_runtime(struct line *line, char *library, char *folder, size_t room)
+static void add_runtime(struct line *line, const char *library)
 {
-    *strrchr(library, '/') = 0;
-    snprintf(folder, room, "-Wl,-rpath,%s", library);
+    snprintf(line->folder, sizeof line->folder, "%s", library);
+    *strrchr(line->folder, '/') = 0;
+    snprintf(line->rpath, sizeof line->rpath, "-Wl,-rpath,%s", line->folder);
     add(line, "-L");
-    add(line, library);
-    add(line, folder);
+    add(line, line->folder);
+    add(line, line->rpath);
     add(line, "-lventuri-hooks");
     add(line, "-Wl,--push-state,--no-as-needed");
     add(line, "-lventuri-functions");
     add(line, "-Wl,--pop-state");
 }
 
+/* All words of the compiler's command line. */
+static void fill(struct line *line, int argc, char **argv, const char *library)
+{
+    if (!is_clang(line))
+        add(line, "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib/gcc");
+    add(line, "-finstrument-functions");
+    add(line, "-fno-omit-frame-pointer");
+    if (!has_word(argv + 1, "-g"))
+        add(line, "-g");
+    for (int i = 1; i < argc; i++)
+        add(line, argv[i]);
+    if (library)
+        add_runtime(line, library);
+    add(line, NULL);
+}
+
+/* Comes back only if there is no such compiler. */
+static int become(const char *name, const char *command, int argc, char **argv, const char *library)
+{
+    struct line line = {calloc((size_t)argc + 3 * MOST_ADDED, sizeof(char *)), 0, "", ""};
+    char *copy = NULL;
+
+    if (!line.words || !add_compiler(&line, command, &copy)) {
+        free(line.words);
+        free(copy);
+        return vti_cmd_fail(name, "no compiler: %s", command);
+    }
+    fill(&line, argc, argv, library);
+    setenv(RUNNING, "1", 1);
+    execvp(line.words[0], line.words);
+    vti_cmd_fail(name, "%s: %s", line.words[0], strerror(errno));
+    free(line.words);
+    free(copy);
+    return VTI_EXIT_MISSING;
+}
+
 static int run_command(int argc, char **argv)
 {
-    bool is_cpp = !strcmp(argv[0], "c++");
-    const char *command = compiler(is_cpp);
-    struct line line = {calloc((size_t)argc + 3 * MOST_ADDED, sizeof(char *)), 0};
+    const char *command = compiler(!strcmp(argv[0], "c++"));
     char library[PATH_MAX];
-    char rpath[PATH_MAX + 16];
-    char *copy = NULL;
     bool is_static;
     bool links = will_link(argv + 1, &is_static);
 
@@ -201,25 +236,7 @@ static int run_command(int argc, char **argv)
         vti_cmd_warn(argv[0], "-static: nothing will be recorded, our runtime is a shared library");
     else if (links && !vti_functions_library(library, sizeof library))
         return vti_cmd_fail(argv[0], "libventuri-functions.so is not where the tool is");
-    if (!line.words || !add_compiler(&line, command, &copy))
-        return vti_cmd_fail(argv[0], "no compiler: %s", command);
-    if (!is_clang(&line))
-        add(&line, "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib/gcc");
-    add(&line, "-finstrument-functions");
-    add(&line, "-fno-omit-frame-pointer");
-    if (!has_word(argv + 1, "-g"))
-        add(&line, "-g");
-    for (int i = 1; i < argc; i++)
-        add(&line, argv[i]);
-    if (links && !is_static)
-        add_runtime(&line, library, rpath, sizeof rpath);
-    add(&line, NULL);
-    setenv(RUNNING, "1", 1);
-    execvp(line.words[0], line.words);
-    vti_cmd_fail(argv[0], "%s: %s", line.words[0], strerror(errno));
-    free(line.words);
-    free(copy);
-    return VTI_EXIT_MISSING;
+    return become(argv[0], command, argc, argv, links && !is_static ? library : NULL);
 }
 
 const struct vti_command vti_cmd_cc = {

@@ -93,7 +93,8 @@ static void sleep_for_own(struct vti_thread *self, uint64_t ns)
     __atomic_store_n(&self->slot->is_waiting, 0, __ATOMIC_RELAXED);
 }
 
-/* The session's owner prefers waiting to losing: up to the limit, and not for a drainer that is gone. */
+/* The session's owner prefers waiting to losing: up to the limit, and not for a drainer that is gone. One that
+ * let us wait in vain is not waited for again until it has freed something. */
 static uint32_t wait_for_block(struct vti_thread *self)
 {
     uint32_t next = take_block(self);
@@ -101,7 +102,7 @@ static uint32_t wait_for_block(struct vti_thread *self)
     uint64_t now;
     uint64_t end;
 
-    if (next || self->arena->policy != VTI_POLICY_BLOCK)
+    if (next || self->arena->policy != VTI_POLICY_BLOCK || self->has_waited)
         return next;
     now = vti_clock_monotonic();
     end = now + self->arena->block_limit_ms * (uint64_t)1000000;
@@ -111,6 +112,7 @@ static uint32_t wait_for_block(struct vti_thread *self)
         now = vti_clock_monotonic();
         step = step < WAIT_LONGEST_NS ? 2 * step : step;
     }
+    self->has_waited = !next;
     return next;
 }
 
@@ -142,6 +144,7 @@ static uint32_t *enter(struct vti_thread *self, uint32_t next)
     if (self->is_going_round)
         link = NULL;
     self->is_going_round = false;
+    self->has_waited = false;
     self->block = next == VTI_NEXT_OWN ? NULL : vti_arena_block(self->arena, next - 1);
     if (self->block) {
         /* Acquire: another thread may have filled it before; the drainer, in between, is out of sight. */
@@ -223,7 +226,7 @@ static void count_only(struct vti_thread *self, const struct vti_record *record)
 static void write_loss(struct vti_thread *self, const struct vti_tally *tally)
 {
     uint32_t depth = vti_thread_depth(self);
-    uint32_t begun = (uint32_t)(tally->depth - tally->min_depth);
+    uint32_t begun = (uint32_t)tally->depth - (uint32_t)tally->min_depth;
     uint32_t min_depth = depth > begun ? depth - begun : 0;
     struct vti_loss_note note = {tally->events - (depth - min_depth), tally->first, tally->last,
                                  self->slot->loss_sequence, min_depth};
@@ -241,7 +244,7 @@ static void try_to_recover(struct vti_thread *self)
     uint32_t *link;
 
     /* A stack that does not fit cannot be described: wait until it is shallower. */
-    if (tally->depth - tally->min_depth <= VTI_OWN_RECORDS / 2)
+    if ((int64_t)tally->depth - tally->min_depth <= VTI_OWN_RECORDS / 2)
         next = wait_for_block(self);
     if (!next) {
         vti_runtime_check_drainer(self->arena);
@@ -260,6 +263,7 @@ void vti_ring_start(struct vti_thread *self)
     self->block = NULL;
     self->is_losing = false;
     self->is_going_round = false;
+    self->has_waited = false;
     self->unfinished = NULL;
     move_to(self, self->slot->own, VTI_OWN_RECORDS);
 }

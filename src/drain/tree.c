@@ -91,13 +91,14 @@ static void flush_durations(struct walk *walk)
 
 static void write_node(struct walk *walk, uint32_t unit, const struct vti_node *node)
 {
-    struct vti_call_fact fact = {0};
+    struct vti_call_fact fact;
     uint64_t begin = load(&node->begin);
     uint64_t elapsed = load(&node->elapsed);
     uint32_t site = __atomic_load_n(&node->site, __ATOMIC_RELAXED);
 
     if (!site)
         return;
+    memset(&fact, 0, sizeof fact); /* gaps between its fields too: all of it goes into a digest */
     fact.node = unit;
     fact.parent = __atomic_load_n(&node->parent, __ATOMIC_RELAXED);
     fact.site = vti_target_site(walk->process, site);

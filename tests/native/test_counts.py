@@ -34,7 +34,10 @@ def query(path, sql):
 def test_counts_are_those_of_gcov(compile, record, tmp_path, level):
     profile = record(compile("known.c", level), 123).profile()
     assert profile.lost == 0
-    assert profile.calls() == gcov_counts(tmp_path, "known.c", 123)
+    calls, expected = profile.calls(), gcov_counts(tmp_path, "known.c", 123)
+    if SANITIZE:  # its qsort looks at more pairs
+        assert calls.pop("by_number") >= expected.pop("by_number")
+    assert calls == expected
 
 
 @pytest.mark.parametrize("level", LEVELS)

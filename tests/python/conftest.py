@@ -36,11 +36,16 @@ class Interpreter:
         command += [str(arg) for arg in args[text is None:]]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
                               env=dict({key: os.environ[key] for key in KEPT if key in os.environ},
-                                       PYTHONPATH=os.path.join(BUILD, "python"), LC_ALL="C.UTF-8", **(env or {})),
+                                       PYTHONPATH=self.folders(), LC_ALL="C.UTF-8", **(env or {})),
                               **options)
         if check is not None:
             assert done.returncode == check, (done.returncode, done.stdout[-2000:], done.stderr[-4000:])
         return done
+
+    def folders(self):
+        """Ours, and what tools/neighbours has fetched for this version."""
+        return os.pathsep.join([os.path.join(BUILD, "python"),
+                                os.path.join(TOP, "build", "neighbours", "%d.%d" % self.version)])
 
     def result(self, *args, **options):
         return json.loads(self.run(*args, **options).stdout.splitlines()[-1])

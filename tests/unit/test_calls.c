@@ -79,6 +79,7 @@ static void test_entries_survive(void **state)
     struct vti_durations_fact got_durations;
     struct vti_call_fact got;
     struct vti_buf bytes = {0};
+    struct vti_buf again = {0};
     struct vti_reader in;
 
     (void)state;
@@ -88,14 +89,18 @@ static void test_entries_survive(void **state)
     vti_durations_write(&bytes, &durations);
     vti_reader_init(&in, bytes.data, bytes.len);
     assert_true(vti_call_read(&in, &got));
-    assert_memory_equal(&got, &call, sizeof got);
+    vti_call_write(&again, &got);
     assert_true(vti_durations_read(&in, &got_durations));
     assert_memory_equal(got_durations.counts, durations.counts, sizeof durations.counts);
     assert_int_equal(vti_reader_left(&in), 0);
+    vti_durations_write(&again, &got_durations);
+    assert_int_equal(again.len, bytes.len);
+    assert_memory_equal(again.data, bytes.data, bytes.len);
     for (size_t len = 0; len < bytes.len; len++) { /* cut off anywhere: no entry */
         vti_reader_init(&in, bytes.data, len);
         assert_false(vti_call_read(&in, &got) && vti_durations_read(&in, &got_durations));
     }
+    vti_buf_fini(&again);
     vti_buf_fini(&bytes);
 }
 
