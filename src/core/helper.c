@@ -84,6 +84,8 @@ WITHOUT_ASAN static int run_helper(void *arg)
     if (null >= 0) {
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
+        if (fcntl(STDERR_FILENO, F_GETFD) < 0)
+            dup2(null, STDERR_FILENO); /* else the recording could get this number */
     }
     if (plan->status_fd == STATUS_FD)
         fcntl(STATUS_FD, F_SETFD, 0);
@@ -157,6 +159,25 @@ static int await_helper(int fd)
     return 0;
 }
 
+/* Both ends beyond the standard streams: the program may have closed these, and the helper gets its own. */
+static int make_pipe(int fds[2])
+{
+    int low[2];
+    int saved_errno;
+
+    if (pipe2(low, O_CLOEXEC))
+        return -1;
+    fds[0] = fcntl(low[0], F_DUPFD_CLOEXEC, STATUS_FD);
+    fds[1] = fds[0] < 0 ? -1 : fcntl(low[1], F_DUPFD_CLOEXEC, STATUS_FD);
+    saved_errno = errno;
+    if (fds[0] >= 0 && fds[1] < 0)
+        close(fds[0]);
+    close(low[0]);
+    close(low[1]);
+    errno = saved_errno;
+    return fds[1] < 0 ? -1 : 0;
+}
+
 int vti_helper_start(const struct vti_settings *settings)
 {
     int code = 0;
@@ -165,7 +186,7 @@ int vti_helper_start(const struct vti_settings *settings)
 
     if (find_program(launch.program, sizeof launch.program))
         return vti_attach_fail(VTI_E_NOT_FOUND, "venturi-drain is not beside libventuri", 0);
-    if (pipe2(pipe_fds, O_CLOEXEC))
+    if (make_pipe(pipe_fds))
         return vti_attach_fail(VTI_E_SYSTEM, "cannot make a pipe", errno);
     vti_session_name(launch.session, sizeof launch.session, settings->output);
     plan_arguments(&launch, settings);

@@ -13,6 +13,7 @@
 #include "core/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -102,9 +103,14 @@ void vti_runtime_arm(void)
 static void say_once(const char *what, const char *why)
 {
     char line[512];
-    int len = snprintf(line, sizeof line, "venturi: %.200s: %s%.200s\n", vti_settings.output, what,
-                       why);
+    size_t path = strlen(vti_settings.output);
+    bool is_there = strstr(why, "already exists") != NULL;
+    int len;
 
+    if (!strncmp(why, vti_settings.output, path) && !strncmp(why + path, ": ", 2))
+        why += path + 2; /* the drainer names the file too */
+    len = snprintf(line, sizeof line, "venturi: %.200s: %s%.200s%s\n", vti_settings.output, what,
+                   why, is_there ? " (VENTURI_FORCE=1 replaces it)" : "");
     if (vti_settings.is_from_environment && !last_arena && len > 0 && len < (int)sizeof line)
         (void)!write(STDERR_FILENO, line, (size_t)len);
 }
@@ -163,6 +169,7 @@ static struct vti_arena_control *attach(void)
     producer->start = vti_clock_read(arena->clock);
     the_runtime->attached_ticks = producer->start;
     the_runtime->attached_ns = vti_clock_monotonic();
+    the_runtime->sees_drainer = kill(arena->drainer_pid, 0) == 0 || errno != ESRCH;
     vti_calibrate(arena->clock, &producer->pair_millis, &producer->inner_millis);
     __atomic_store_n(&producer->is_ready, 1, __ATOMIC_RELEASE);
     return arena;
@@ -184,13 +191,35 @@ struct vti_arena_control *vti_runtime_arena(void)
     return runtime->arena;
 }
 
+/* Killed, and its parent has not looked yet. */
+static bool is_zombie(pid_t pid)
+{
+    char text[256];
+    const char *after;
+    ssize_t got = 0;
+    int fd;
+
+    snprintf(text, sizeof text, "/proc/%ld/stat", (long)pid);
+    fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    text[got > 0 ? got : 0] = 0;
+    after = strrchr(text, ')'); /* the name before it may hold anything */
+    return got > 0 && after && !strncmp(after, ") Z", 3);
+}
+
 bool vti_drainer_is_alive(const struct vti_arena_control *arena)
 {
     uint64_t heard = __atomic_load_n(&arena->heartbeat_ns, __ATOMIC_RELAXED);
+    uint64_t silence = vti_clock_monotonic() - heard;
 
-    if (vti_clock_monotonic() - heard < DRAINER_SILENCE_NS)
-        return true;
-    return kill(arena->drainer_pid, 0) == 0 || errno != ESRCH;
+    if (!the_runtime->sees_drainer)
+        return silence < DRAINER_SILENCE_NS;
+    if (kill(arena->drainer_pid, 0) && errno == ESRCH)
+        return false;
+    return silence < DRAINER_CHECK_NS || !is_zombie(arena->drainer_pid);
 }
 
 void vti_runtime_check_drainer(const struct vti_arena_control *arena)

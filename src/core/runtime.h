@@ -24,7 +24,9 @@ struct vti_runtime {
     struct vti_arena_control *arena;
     uint64_t attached_ticks, attached_ns; /* one instant on both clocks */
     struct vti_thread *free_threads;
+    struct vti_thread *late_threads; /* registered when nobody would tell of their end any more */
     uint64_t drainer_checked_ns;
+    bool sees_drainer; /* its pid means something here: it is in our pid namespace */
 };
 
 /* NULL if the page could not be had; then nothing is ever recorded. */
@@ -40,7 +42,7 @@ struct vti_arena_control *vti_runtime_arena(void);
 /* Stops recording in this process for good (until a session is started again). */
 void vti_runtime_switch_off(void);
 
-/* Whether the drainer has been heard of lately, or at least exists. */
+/* Whether the drainer exists, or, where that cannot be seen, has been heard of lately. */
 bool vti_drainer_is_alive(const struct vti_arena_control *arena);
 
 /* At most ten times a second: switches off if the drainer is gone. */

@@ -100,13 +100,19 @@ static void end_stale(struct vti_thread *self, const void *token, uintptr_t fram
         end_abandoned(self, ticks);
 }
 
+#define SCOPE_SLOTLESS 2 /* of vt_scope.is_open: only counted */
+
 SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const void *frame,
                              struct vti_record *taken)
 {
     struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow, 2);
+    struct vti_thread *self = vti_slow_enter(&slow, 1);
     uint32_t id;
 
+    if (slow.is_slotless) {
+        vti_self->slotless_scopes++;
+        scope->is_open = SCOPE_SLOTLESS;
+    }
     if (!self)
         goto out;
     vti_ring_return(self, taken, 1);
@@ -156,9 +162,12 @@ SLOW static void close_slowly(const struct vt_scope *scope, uint64_t ticks,
     struct vti_thread *self = vti_slow_enter_open(&slow);
     struct vti_open_span *at;
 
-    if (!self)
+    if (self)
+        vti_ring_return(self, taken, 1);
+    if (scope->is_open == SCOPE_SLOTLESS && vti_self)
+        vti_thread_end_slotless(vti_self, &vti_self->slotless_scopes);
+    if (!self || scope->is_open == SCOPE_SLOTLESS)
         goto out;
-    vti_ring_return(self, taken, 1);
     if (!ticks)
         ticks = vti_clock_read(self->clock);
     for (at = self->top - 1; at > self->stack; at--)
@@ -200,9 +209,12 @@ slow:
 SLOW static void begin_slowly(struct vt_site *site, uint32_t kind, struct vti_record *taken)
 {
     struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow, 2);
+    bool is_lap = kind == VTI_RECORD_LAP && vti_self && vti_self->slotless_spans;
+    struct vti_thread *self = vti_slow_enter(&slow, is_lap ? 2 : 1);
     uint32_t id;
 
+    if (slow.is_slotless)
+        vti_self->slotless_spans += !is_lap;
     if (!self)
         goto out;
     vti_ring_return(self, taken, 1);
@@ -252,7 +264,9 @@ SLOW static void end_slowly(uint64_t ticks, struct vti_record *taken)
         vti_ring_return(self, taken, 1);
     if (self && self->unplaced_depth) {
         self->unplaced_depth--;
-    } else if (self && !self->top[-1].token) {
+    } else if (vti_self && (!self || self->top[-1].token)) {
+        vti_thread_end_slotless(vti_self, &vti_self->slotless_spans);
+    } else if (self) {
         vti_ring_put(self, ticks ? ticks : vti_clock_read(self->clock), 0, VTI_RECORD_END, 0, 0,
                      NULL, 0);
         pop(self);
@@ -270,8 +284,11 @@ void vt_span_end(void)
     if (vti_unlikely(!self || !self->top || self->top == self->stack_end))
         goto slow;
     ticks = vti_clock_read(self->clock);
-    if (vti_unlikely(self->top[-1].token))
-        return;
+    if (vti_unlikely(self->top[-1].token)) {
+        if (!self->slotless_spans)
+            return;
+        goto slow;
+    }
     record = take(self, &taken);
     if (vti_unlikely(!record))
         goto slow;

@@ -23,9 +23,14 @@ __thread struct vti_thread *vti_self __attribute__((tls_model("initial-exec")));
 
 extern void *__libc_stack_end; /* of the main thread, from the dynamic loader */
 
+#define END_ROUNDS 4 /* PTHREAD_DESTRUCTOR_ITERATIONS, of all C libraries for Linux */
+
 static pthread_key_t end_of_thread;
 static bool has_key;
 static uint32_t thread_count;
+
+/* The last round of destructors has come by us: of what this thread still does nobody will tell the end. */
+static __thread bool is_late __attribute__((tls_model("initial-exec")));
 
 uint32_t vti_thread_depth(const struct vti_thread *self)
 {
@@ -38,14 +43,16 @@ static void leave_stack(struct vti_thread *self)
     while (self->top && self->top > self->stack + 1)
         (--self->top)->frame = 0;
     self->top = NULL;
+    self->stack_end = NULL;
 }
 
 static void reset_stack(struct vti_thread *self)
 {
     if (!self->stack) {
         self->stack = self->first_stack;
-        self->stack_end = self->first_stack + VTI_FIRST_STACK;
+        self->stack_room = VTI_FIRST_STACK;
     }
+    self->stack_end = self->stack + self->stack_room;
     self->stack[0] = (struct vti_open_span){UINTPTR_MAX, (const void *)UINTPTR_MAX, 0, 0};
     self->top = self->stack + 1;
 }
@@ -53,19 +60,20 @@ static void reset_stack(struct vti_thread *self)
 bool vti_thread_push_room(struct vti_thread *self)
 {
     size_t used = (size_t)(self->top - self->stack);
-    size_t room = (size_t)(self->stack_end - self->stack);
+    uint32_t room = self->stack_room;
     struct vti_open_span *grown;
 
     if (self->top < self->stack_end)
         return true;
-    grown = vti_private_map(2 * room * sizeof *grown);
+    grown = vti_private_map(2 * (size_t)room * sizeof *grown);
     if (!grown)
         return false;
     /* The old one stays: what a signal handler has interrupted may be about to write there. */
     memcpy(grown, self->stack, used * sizeof *grown);
     self->stack = grown;
     self->top = grown + used;
-    self->stack_end = grown + 2 * room;
+    self->stack_room = 2 * room;
+    self->stack_end = grown + self->stack_room;
     return true;
 }
 
@@ -87,6 +95,34 @@ bool vti_thread_is_on_own_stack(const struct vti_thread *self, uintptr_t frame)
            (sigaltstack(NULL, &alternate) || !(alternate.ss_flags & SS_ONSTACK));
 }
 
+/* Forgets what a thread that is gone was doing. */
+static void clear(struct vti_thread *self)
+{
+    leave_stack(self);
+    self->slot = NULL;
+    self->arena = NULL;
+    self->limit = NULL;
+    self->base = NULL;
+    self->cursor = NULL;
+}
+
+/* What a late thread used that is gone by now; NULL if there is none. The drainer sees to its slot. */
+static struct vti_thread *take_late(struct vti_runtime *runtime)
+{
+    struct vti_thread **link = &runtime->late_threads;
+    struct vti_thread *late;
+
+    while ((late = *link)) {
+        if (syscall(SYS_tgkill, getpid(), late->late_tid, 0) && errno == ESRCH) {
+            *link = late->next_free;
+            clear(late);
+            return late;
+        }
+        link = &late->next_free;
+    }
+    return NULL;
+}
+
 static struct vti_thread *new_thread(void)
 {
     struct vti_runtime *runtime = vti_runtime();
@@ -96,12 +132,21 @@ static struct vti_thread *new_thread(void)
     self = runtime->free_threads;
     if (self)
         runtime->free_threads = self->next_free;
-    vti_runtime_unlock();
+    else
+        self = take_late(runtime);
     if (!self)
         self = vti_private_map(sizeof *self);
+    if (self)
+        self->next_free = NULL;
+    if (self && is_late) {
+        self->late_tid = (int32_t)syscall(SYS_gettid);
+        self->next_free = runtime->late_threads;
+        runtime->late_threads = self;
+    }
+    vti_runtime_unlock();
     if (!self)
         return NULL;
-    self->next_free = NULL;
+    self->end_rounds = 0;
     vti_self = self;
     if (has_key)
         pthread_setspecific(end_of_thread, self);
@@ -126,12 +171,22 @@ void vti_thread_too_deep(const struct vti_thread *self)
     count_unplaced(self->arena, &vti_arena_producer(self->arena)->too_deep, 2);
 }
 
+void vti_thread_end_slotless(const struct vti_thread *self, uint32_t *open)
+{
+    if (!*open)
+        return;
+    --*open;
+    count_unplaced(self->arena, &vti_arena_producer(self->arena)->without_slot, 1);
+}
+
 /* Gives the thread a slot in the arena. Without one it has no stack, so it comes by here each time. */
 static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
 {
     uint32_t at = vti_slots_pop(arena);
 
     self->slot = at == UINT32_MAX ? NULL : vti_arena_slot(arena, at);
+    if (self->arena != arena)
+        self->slotless_scopes = self->slotless_spans = 0;
     self->arena = arena;
     leave_stack(self);
     vti_calls_forget(self);
@@ -145,6 +200,7 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
     self->unplaced_depth = 0;
     self->slot->tid = (int32_t)syscall(SYS_gettid);
     self->slot->start = vti_clock_read(self->clock);
+    self->slot->end = is_late ? self->slot->start : 0;
     self->slot->number = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
     self->async_next = (uint64_t)self->slot->tid << 32;
     prctl(PR_GET_NAME, self->slot->name);
@@ -180,6 +236,7 @@ struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events)
     uint32_t word;
 
     block_signals(slow);
+    slow->is_slotless = false;
     if (!vti_control_word() && !vti_local_kinds)
         return NULL;
     arena = vti_runtime_arena();
@@ -189,9 +246,13 @@ struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events)
     self = vti_self ? vti_self : new_thread();
     if (!self)
         return NULL;
+    if (self->period != (word & ~VTI_CONTROL_KINDS))
+        self->slotless_spans = 0; /* they may have ended unseen */
     if (self->arena != arena || !self->slot) {
         if (!enlist(self, arena)) {
+            self->period = word & ~VTI_CONTROL_KINDS;
             count_unplaced(arena, &vti_arena_producer(arena)->without_slot, events);
+            slow->is_slotless = true;
             return NULL;
         }
         self->period = word & ~VTI_CONTROL_KINDS;
@@ -215,13 +276,18 @@ void vti_slow_leave(struct vti_slow *slow)
     errno = slow->saved_errno;
 }
 
-/* Runs when a thread ends. A trace point in a later destructor registers the thread once more. */
+/* Runs when a thread ends, and again after other destructors, which may have trace points: the thread is left
+ * in the last round. What it does in that one registers it once more, for the drainer to find. */
 static void leave(void *arg)
 {
     struct vti_runtime *runtime = vti_runtime();
     struct vti_thread *self = arg;
     struct vti_slow slow;
 
+    if (is_late)
+        return;
+    if (++self->end_rounds < END_ROUNDS && !pthread_setspecific(end_of_thread, self))
+        return;
     block_signals(&slow);
     vti_self = NULL;
     if (self->slot) {
@@ -232,13 +298,9 @@ static void leave(void *arg)
         vti_calls_keep(self);
         __atomic_store_n(&self->slot->state, VTI_SLOT_DEAD, __ATOMIC_RELEASE);
         vti_runtime_unlock();
-        self->slot = NULL;
     }
-    leave_stack(self);
-    self->arena = NULL;
-    self->limit = NULL;
-    self->base = NULL;
-    self->cursor = NULL;
+    clear(self);
+    is_late = true;
     vti_runtime_lock();
     self->next_free = runtime->free_threads;
     runtime->free_threads = self;

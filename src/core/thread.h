@@ -30,8 +30,8 @@ struct vti_thread {
     struct vti_record *cursor; /* the next record to fill */
     struct vti_record *base;   /* the stretch of records that it moves through */
     struct vti_record *limit;
-    struct vti_open_span *top; /* one past the innermost open span */
-    struct vti_open_span *stack_end;
+    struct vti_open_span *top;       /* one past the innermost open span */
+    struct vti_open_span *stack_end; /* as `top` NULL while there is no slot */
     uint32_t clock;
     uint32_t period;       /* of the control word when this thread last looked */
     struct vti_node *node; /* the innermost open call; NULL: calls are not counted */
@@ -44,13 +44,19 @@ struct vti_thread {
     struct vti_block *block; /* the last one that was linked; NULL: still in the slot */
     bool is_losing;          /* no block was free: the cursor is in the slot's scratch area */
     bool is_going_round;     /* the slot's own records are linked to themselves: they come next */
+    bool has_waited;         /* for the session's limit, in vain, since the last block */
     const struct vti_record
         *unfinished;             /* what a loss waits for before it can end; NULL: nothing */
     uint64_t unfinished_ns;      /* since when */
     struct vti_open_span *stack; /* [0] is a sentinel that matches nothing */
     uintptr_t stack_high;        /* above every frame of this thread's own stack */
     uint64_t async_next;
-    uint32_t unplaced_depth; /* spans begun by hand beyond what the stack can hold */
+    uint32_t unplaced_depth;  /* spans begun by hand beyond what the stack can hold */
+    uint32_t slotless_scopes; /* begun while there was no slot: their ends are lost too, … */
+    uint32_t slotless_spans;  /* … and those begun by hand */
+    uint32_t stack_room;      /* places in the stack, whether it is in use or not */
+    uint32_t end_rounds;      /* how often the thread's destructors have run */
+    int32_t late_tid;         /* of a thread that came after the last round */
     struct vti_thread *next_free;
     struct vti_open_span first_stack[VTI_FIRST_STACK];
 };
@@ -62,12 +68,16 @@ extern __thread struct vti_thread *vti_self
 struct vti_slow {
     sigset_t signals;
     int saved_errno;
+    bool is_slotless; /* the thread records and has no slot: its events were counted as lost */
 };
 
 /* Blocks signals and gives this thread, registered and in the current period; NULL if nothing is to
  * be recorded, or if there is no place for it: then `events` are counted as lost. vti_slow_leave() must
  * follow in every case. */
 struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events);
+
+/* Counts the end of a span as lost whose begin was, for want of a slot; `open` is how many of them there are. */
+void vti_thread_end_slotless(const struct vti_thread *self, uint32_t *open);
 
 /* Counts a span as lost that nests deeper than there is memory for. */
 void vti_thread_too_deep(const struct vti_thread *self);

@@ -21,6 +21,7 @@ struct vti_stream {
     uint64_t stuck_ns; /* since when such a record is in the way; 0: none */
     uint32_t loss_seen;
     uint64_t pending_ns; /* when the oldest event that waits for a block was read */
+    uint64_t quiet_ns;   /* when the last record was read, or the thread seen to live */
     uint64_t spans;
     struct vti_encoder *encoder; /* owned */
     struct vti_tree_copy tree;

@@ -18,6 +18,7 @@
 #define BLOCKS_MAX 65535u
 #define SITES_MAX (1u << 20)
 #define NOTE_INTERVAL_NS 1000000000u
+#define QUIET_LIMIT_NS 1000000000u
 
 static size_t read_proc(pid_t pid, const char *file, char *to, size_t room)
 {
@@ -288,6 +289,26 @@ static bool start_stream(struct vti_target *process, struct vti_stream *stream,
     return true;
 }
 
+/*
+ * Whether the thread is gone and has not said so: it came in the last destructors that ran for it, or it ended
+ * without any. Looked for when there was nothing to read; not where its number may mean another thread.
+ */
+static bool is_orphan(struct vti_target *process, struct vti_stream *stream, struct vti_slot *slot,
+                      uint64_t now_ns)
+{
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+    bool is_late = __atomic_load_n(&slot->end, __ATOMIC_RELAXED) != 0;
+
+    if ((!is_late && now_ns < stream->quiet_ns + QUIET_LIMIT_NS) || producer->pid != process->pid)
+        return false;
+    stream->quiet_ns = now_ns;
+    if (!syscall(SYS_tgkill, process->pid, slot->tid, 0) || errno != ESRCH)
+        return false;
+    if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == VTI_SLOT_LIVE)
+        slot->end = 0; /* not known */
+    return true;
+}
+
 static uint64_t read_slot(struct vti_target *process, uint32_t at, uint64_t now_ns, bool cut)
 {
     struct vti_stream *stream = &process->streams[at];
@@ -304,6 +325,12 @@ static uint64_t read_slot(struct vti_target *process, uint32_t at, uint64_t now_
         return 1;
     }
     count = vti_stream_read(stream, process, at, now_ns, false);
+    if (count) {
+        stream->quiet_ns = now_ns;
+    } else if (is_orphan(process, stream, slot, now_ns)) {
+        vti_stream_finish(stream, process, at, now_ns);
+        return 1;
+    }
     vti_stream_cut(stream, process, now_ns, cut);
     vti_tree_write(&stream->tree, process, at, stream->track, now_ns, cut);
     return count;

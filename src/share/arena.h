@@ -144,10 +144,10 @@ struct vti_slot {
     uint32_t state;
     int32_t tid;
     uint64_t start;
-    uint64_t end;
-    uint32_t next;        /* as in a block: what follows the slot's own records */
-    uint32_t used;        /* as in a block */
-    uint32_t next_free;   /* link of the free list */
+    uint64_t end;       /* set while it is live: the thread is ending and cannot say when it has */
+    uint32_t next;      /* as in a block: what follows the slot's own records */
+    uint32_t used;      /* as in a block */
+    uint32_t next_free; /* link of the free list */
     uint32_t is_own_free; /* the own records were left and read: they may be used again (a futex) */
     char name[16];
     uint32_t is_losing;     /* records go to `scratch` and are only counted */

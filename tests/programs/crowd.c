@@ -1,17 +1,43 @@
 /*
- * crowd.c count [_exit] - so many threads alive at the same time, each with one span before and one after all are
- * there. With _exit the program ends while they all still are.
+ * crowd.c count [_exit|open|more] - so many threads alive at the same time, each with one span before and one after
+ * all are there. With _exit the program ends while they all still are. With open each leaves a span without an end.
+ * With more others come and go meanwhile, one at a time.
  */
 #include "program.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <venturi/span.h>
+
+#define OPEN_EVENTS 5
+#define MORE_THREADS 500
+#define MORE_SPANS 3
 
 static pthread_barrier_t all_there;
 static pthread_barrier_t all_done; /* for the main thread too */
 static int ends_early;
+static int leaves_open;
+static int has_more;
+
+/* Five events, and a sixth that never comes. */
+__attribute__((noinline)) static void leave_open(void)
+{
+    VT_START("open");
+    VT_START("stopped");
+    VT_STOP();
+    VT_LAP("lap");
+}
+
+static void *pass_by(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < MORE_SPANS; i++) {
+        VT_SPAN("more");
+    }
+    return NULL;
+}
 
 static void *work(void *arg)
 {
@@ -23,11 +49,28 @@ static void *work(void *arg)
     {
         VT_SPAN("after");
     }
-    if (ends_early) {
+    if (leaves_open)
+        leave_open();
+    if (ends_early || has_more)
         pthread_barrier_wait(&all_done);
+    if (has_more)
+        pthread_barrier_wait(&all_done);
+    if (ends_early)
         pause();
-    }
     return NULL;
+}
+
+static void let_pass(const pthread_attr_t *attr)
+{
+    pthread_barrier_wait(&all_done);
+    for (int i = 0; i < MORE_THREADS; i++) {
+        pthread_t thread;
+
+        if (pthread_create(&thread, attr, pass_by, NULL))
+            exit(3);
+        pthread_join(thread, NULL);
+    }
+    pthread_barrier_wait(&all_done);
 }
 
 int main(int argc, char **argv)
@@ -38,7 +81,9 @@ int main(int argc, char **argv)
 
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 65536);
-    ends_early = argc > 2;
+    ends_early = argc > 2 && !strcmp(argv[2], "_exit");
+    leaves_open = argc > 2 && !strcmp(argv[2], "open");
+    has_more = argc > 2 && !strcmp(argv[2], "more");
     pthread_barrier_init(&all_there, NULL, (unsigned)count);
     pthread_barrier_init(&all_done, NULL, (unsigned)count + 1);
     for (long i = 0; i < count; i++)
@@ -49,9 +94,12 @@ int main(int argc, char **argv)
         say("threads", count, "spans", 2 * count, (char *)0);
         _exit(0);
     }
+    if (has_more)
+        let_pass(&small);
     for (long i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
     free(threads);
-    say("threads", count, "spans", 2 * count, (char *)0);
+    say("threads", count, "spans", 2 * count, "others", leaves_open ? OPEN_EVENTS * count : 0,
+        "more", has_more ? 1L * MORE_THREADS * MORE_SPANS : 0, (char *)0);
     return 0;
 }

@@ -35,6 +35,22 @@ def test_blocking_loses_nothing(record, tmp_path):
     assert recording.events == run.facts["begins"] + run.facts["ends"]
 
 
+def test_nobody_takes_anything_in(record):
+    """A stopped tool is waited for once, not again for every few records."""
+    run = record("stalled", "stop", 200000, options=["--buffer", "256k", "--block", "1s"])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.lost > 0
+    assert recording.events + recording.lost == 2 * run.facts["spans"]
+
+
+def test_a_dead_tool_is_not_waited_for(record):
+    """Its parent, the test, has not looked for it yet: it is a zombie."""
+    run = record("stalled", "kill", 200000, options=["--buffer", "256k", "--block", "1000s"])
+    assert run.code == -9
+    assert run.facts["spans"] == 200000
+
+
 def test_flight_recorder_keeps_the_end(record, tmp_path):
     run = record("counted", tmp_path / "count", 3000, 1000, 1, options=["--ring", "1s"])
     assert run.code == 0, run.done.stderr

@@ -63,6 +63,7 @@ def test_limits_that_leave_no_room(tmp_path, limit):
                            f"{program('ends')} exit 100"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 7
     assert "1 process was not recorded" in done.stderr
+    assert Recording(f"{tmp_path}/out.vt").info["missing_processes"] == 1
 
 
 @pytest.mark.parametrize("change, words, is_kept", [
@@ -79,6 +80,39 @@ def test_output_removed_or_emptied_meanwhile(tmp_path, change, words, is_kept):
     assert words in said
     if is_kept:
         assert Recording(path).lost == 0
+
+
+def test_output_replaced_meanwhile(tmp_path):
+    """What has taken the name stays, and the recording is kept beside it."""
+    path, count = tmp_path / "out.vt", tmp_path / "count"
+    child = subprocess.Popen([VENTURI, "run", "-f", "-o", path, "--", program("counted"), count, "3000", "100"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: path.exists() and path.stat().st_size > 1000)
+    path.unlink()
+    path.write_text("another's")
+    _, said = child.communicate(timeout=60)
+    beside = tmp_path / f"out.{child.pid}.vt"
+    assert path.read_text() == "another's"
+    assert Recording(beside).lost == 0
+    assert f"{path} was replaced while the program ran" in said and f"{beside}  " in said
+    assert "written again" not in said
+
+
+def test_forced_runs_at_once_with_one_name(tmp_path):
+    """None is refused, and nothing that was recorded is lost."""
+    path = tmp_path / "out.vt"
+    runs = [subprocess.Popen([VENTURI, "run", "-q", "-f", "-o", path, "--", program("ends"), "exit"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for i in range(8)]
+    said = [run.communicate(timeout=60)[1] for run in runs]
+    assert [run.returncode for run in runs] == [7] * 8, said
+    assert all(Recording(made).spans()["pair"] == 1000 for made in tmp_path.iterdir())
+
+
+def test_names_do_not_steer_the_terminal(tmp_path):
+    done = subprocess.run([VENTURI, "run", "-o", tmp_path / "a\033[31m.vt", "--", program("ends"), "exit"],
+                          capture_output=True, text=True)
+    assert done.returncode == 7
+    assert "\033" not in done.stderr and "a\\x1b[31m.vt" in done.stderr
 
 
 @pytest.mark.parametrize("folder", ["missing", "file/inside", "locked"])
@@ -102,6 +136,16 @@ def test_never_overwrites_without_force(record, tmp_path):
     assert path.read_text() == "precious"
     assert record("ends", "exit", options=["--force"]).code == 7
     assert Recording(path).spans()["pair"] == 1000
+
+
+@pytest.mark.parametrize("is_relative", [True, False])
+def test_output_of_the_environment_that_exists(tmp_path, is_relative):
+    path = tmp_path / "out.vt"
+    path.write_text("precious")
+    env = {**os.environ, "VENTURI_OUTPUT": "out.vt" if is_relative else str(path)}
+    done = subprocess.run([program("ends"), "exit"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 7 and path.read_text() == "precious"
+    assert done.stderr == f"venturi: {path}: not recording: already exists (VENTURI_FORCE=1 replaces it)\n"
 
 
 def test_two_runs_at_once(tmp_path):

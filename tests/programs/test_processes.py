@@ -1,5 +1,10 @@
 """fork, vfork, spawn, exec: every process is in the one recording, nothing twice, nothing missing."""
+import os
+import signal
+
 import pytest
+
+from conftest import Recording, program, tool
 
 
 @pytest.mark.parametrize("how", ["fork", "raw", "exec", "vfork", "spawn"])
@@ -51,3 +56,22 @@ def test_exec_of_itself(record):
 def test_many_short_children(record):
     run = record("forks", "fork", 300, 3)
     assert run.recording.spans()["child"] == 900
+
+
+@pytest.mark.parametrize("options", [[], ["-q"]], ids=["plain", "quiet"])
+def test_a_child_that_outlives_the_program_is_missing(tmp_path, options):
+    """A recording must not claim to be whole when a process went on without it."""
+    path, ready = tmp_path / "out.vt", tmp_path / "ready"
+    script = f"{program('counted')} {tmp_path}/count 100000 100 & echo $! > {ready}; sleep 0.5"
+    done = tool("run", *options, "-o", path, "--", "sh", "-c", script)
+    os.kill(int(ready.read_text()), signal.SIGKILL)
+    assert "1 process went on after the program ended, unrecorded" in done.stderr
+    assert "limits" not in done.stderr
+    found = Recording(path)
+    assert found.info["missing_processes"] == 1
+    assert [(row["reason"], row["lower_bound"]) for row in found.info["losses"]] == [("process not recorded", True)]
+    words = "processes not recorded, or not to their end: 1"
+    assert words in tool("info", path).stdout
+    trust = tool("report", path).stdout.split("trust:")[1]
+    assert words in trust and "nothing lost" not in trust
+    assert words in tool("rank", path).stderr

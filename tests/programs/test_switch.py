@@ -60,6 +60,15 @@ def settled(path):
     return Recording(path)
 
 
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "0<&- 1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_helper_of_a_program_without_streams(tmp_path, closed):
+    done = subprocess.run(["sh", "-c", f'exec "$0" exit 10 {closed}', program("ends")], cwd=tmp_path, timeout=120,
+                          env={**os.environ, "VENTURI_OUTPUT": "out.vt"})
+    plain = tool("run", "-q", "-o", tmp_path / "plain.vt", "--", program("ends"), "exit", "10", check=False)
+    assert done.returncode == plain.returncode
+    assert settled(tmp_path / "out.vt").events == Recording(tmp_path / "plain.vt").events > 0
+
+
 @pytest.mark.parametrize("how, name", [("fork", "child"), ("spawn", "work")])
 def test_environment_starts_a_helper(tmp_path, how, name):
     path = tmp_path / "out.vt"

@@ -48,3 +48,39 @@ def test_more_threads_than_buffers(record, options):
     assert recording.events + recording.lost == 3 * run.facts["spans"]
     if options and SANITIZE != "thread":  # which makes a wait of seconds of a moment
         assert recording.lost == 0
+
+
+def test_spans_without_an_end_beyond_the_slots(record):
+    """A begin is one lost event, its end another one if it comes."""
+    run = record("crowd", 4200, "open")
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.lost > 0
+    assert recording.events + recording.lost == 2 * run.facts["spans"] + run.facts["others"]
+
+
+@pytest.mark.parametrize("count", [4095, 4096])
+def test_threads_come_and_go_where_no_slot_is_left(record, count):
+    run = record("crowd", count, "more")
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 2 * (run.facts["spans"] + run.facts["more"])
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_destructors_belong_to_their_thread(record, rounds):
+    run = record("destructors", 200, rounds)
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.lost == 0
+    assert recording.spans() == {"leaf": run.facts["spans"]}
+    assert recording.info["thread_count"] == 201
+
+
+def test_last_destructors_keep_no_slot(record):
+    """What runs when no more destructors will: more such threads than slots, most are recorded."""
+    run = record("destructors", 9000, 4)
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 2 * run.facts["spans"]
+    assert recording.events > 1.5 * run.facts["spans"]
