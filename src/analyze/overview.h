@@ -32,7 +32,8 @@ struct vti_loss_stats {
     uint32_t process, track; /* ids, or VT_NONE */
     uint64_t gaps, events;
     bool is_lower_bound;
-    bool is_wanted; /* sliced away, or overwritten as asked: nothing is lost */
+    bool is_process; /* one whole process for each gap */
+    bool is_wanted;  /* sliced away, or overwritten as asked: nothing is lost */
     int64_t begin_ns, end_ns;
 };
 
@@ -41,6 +42,7 @@ struct vti_losses {
     size_t count, capacity;
     uint64_t lost_events;                       /* that nobody wanted to miss */
     uint64_t sliced_events, overwritten_events; /* cut away by `slice`, given way by --ring */
+    uint64_t missing_processes;                 /* not recorded, or not to their end */
 };
 
 struct vti_overview {

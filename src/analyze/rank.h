@@ -65,6 +65,7 @@ struct vti_rank_trust {
     uint32_t damage_count;
     uint64_t damage_begin, damage_end; /* of the first, offsets in the file */
     uint64_t lost_events;
+    uint64_t missing_processes;
     uint64_t overwritten_events; /* gave way as asked, with --ring */
 };
 void vti_rank_trust(const struct vti_rank *rank, struct vti_rank_trust *trust);

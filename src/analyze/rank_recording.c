@@ -129,6 +129,7 @@ static int take_trust(struct vti_rank *rank, const vt_recording *recording)
     if (code)
         return code;
     rank->trust.lost_events = losses.lost_events;
+    rank->trust.missing_processes = losses.missing_processes;
     rank->trust.overwritten_events = losses.overwritten_events;
     vti_losses_free(&losses);
     vt_recording_info(recording, &info);

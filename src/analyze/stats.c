@@ -273,6 +273,9 @@ static int fill(struct job *job, struct vt_stats *stats)
         if (!sum->count)
             continue;
         sum->site = vti_site_same(job->recording, sum->site);
+        /* A span loses no more than it has. So very short ones inside their own site lose less
+         * than the outermost does for them, and their parts are more than the whole. */
+        sum->self = sum->self < sum->total ? sum->self : sum->total;
         result = fill_site(sum, &stats->sites[stats->site_count++]);
         overhead += sum->raw_self - sum->self;
         stats->span_count += sum->count;

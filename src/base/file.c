@@ -26,12 +26,21 @@ struct vti_output {
     uint8_t buffer[OUTPUT_BUFFER];
 };
 
+bool vti_file_is_same(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+
+    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 int vti_mapping_open(struct vti_mapping *mapping, const char *path)
 {
     struct stat st;
     int result = 0;
     void *data;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never wait for a pipe's writer */
 
     memset(mapping, 0, sizeof *mapping);
     if (fd < 0)

@@ -14,6 +14,9 @@ struct vti_mapping {
     size_t size;
 };
 
+/* Whether both names lead to one file that exists: an output must never be its own input. */
+bool vti_file_is_same(const char *a, const char *b);
+
 int vti_mapping_open(struct vti_mapping *mapping, const char *path);
 void vti_mapping_close(struct vti_mapping *mapping);
 

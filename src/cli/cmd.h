@@ -91,6 +91,9 @@ int vti_cmd_fail(const char *command, const char *format, ...)
 /* The same for an error code: message and hint of base/error.h. */
 int vti_cmd_error(const char *command, int code);
 
+/* A line on stderr about what was done: "venturi: …". */
+void vti_cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A line on stderr that does not end the command: "venturi NAME: warning: …". */
 void vti_cmd_warn(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -81,6 +81,9 @@ static int check_request(struct request *request)
         return vti_cmd_fail("export", "which format? -f %s", formats + 1);
     if (!request->output)
         request->output = "-";
+    if (vti_file_is_same(request->file, request->output))
+        return vti_cmd_fail("export", "%s: is the input, so it cannot be the output too",
+                            request->output);
     if (request->exporter->is_binary && !strcmp(request->output, "-") && isatty(STDOUT_FILENO))
         return vti_cmd_fail("export", "%s is binary, not for a terminal: use -o FILE",
                             request->exporter->name);

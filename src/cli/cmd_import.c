@@ -1,5 +1,6 @@
 /* cmd_import.c - venturi import: a file of another profiler or tracer becomes a recording. */
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/render.h"
 #include "cli/stop.h"
@@ -45,6 +46,9 @@ static int run(int argc, char **argv)
             "import", "which FILE? A profile of Python, a Chrome trace, samples of perf, stacks");
     if (!import.output || !strcmp(import.output, "-"))
         return vti_cmd_fail("import", "where to? -o OUT");
+    if (vti_file_is_same(import.path, import.output))
+        return vti_cmd_fail("import", "%s: is the input, so it cannot be the output too",
+                            import.output);
     vti_stop_watch(NULL);
     code = vti_import(&import, &stats);
     vti_stop_end();

@@ -273,6 +273,9 @@ static int print_losses(const struct vti_info *all)
     int code;
 
     print_line("lost", "%llu events", (unsigned long long)all->losses.lost_events);
+    if (all->losses.missing_processes)
+        print_line("missing", VTI_MISSING_PROCESSES,
+                   (unsigned long long)all->losses.missing_processes);
     if (all->losses.overwritten_events)
         print_line("ring", VTI_KEPT_THE_END, (unsigned long long)all->losses.overwritten_events);
     if (all->losses.sliced_events)

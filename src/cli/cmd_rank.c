@@ -136,6 +136,9 @@ static void warn_about_recording(const struct vti_rank *rank, const char *file)
     if (trust.lost_events)
         vti_cmd_warn("rank", "%s: events lost while recording: %llu", file,
                      (unsigned long long)trust.lost_events);
+    if (trust.missing_processes)
+        vti_cmd_warn("rank", "%s: " VTI_MISSING_PROCESSES, file,
+                     (unsigned long long)trust.missing_processes);
     if (trust.overwritten_events)
         vti_cmd_warn("rank", "%s: " VTI_KEPT_THE_END, file,
                      (unsigned long long)trust.overwritten_events);
@@ -215,6 +218,9 @@ static int run(int argc, char **argv)
                             key == VTI_RANK_SELF;
     if (request.out && !request.force && !request.rank.is_compat && is_file(request.out))
         return vti_cmd_error("rank", vti_fail(VTI_E_EXISTS, "%s: already exists", request.out));
+    if (request.out && vti_file_is_same(request.file, request.out))
+        return vti_cmd_fail("rank", "%s: is the input, so it cannot be the output too",
+                            request.out);
     if (vti_rank_create(&rank, &request.rank))
         return vti_cmd_error("rank", VTI_E_NOMEM);
     code = rank_file(rank, &request);

@@ -13,6 +13,7 @@
 #include "cli/quantity.h"
 #include "cli/run_output.h"
 #include "cli/run_summary.h"
+#include "drain/clock.h"
 #include "drain/drain.h"
 #include "venturi/hook.h"
 
@@ -21,6 +22,7 @@
 
 #define MOST_HZ 20000
 #define LONGEST_NS (INT64_C(7) * 86400 * 1000000000)
+#define HELPERS_NS 300000000u
 
 enum {
     OPT_OUTPUT,
@@ -201,6 +203,7 @@ static int prepare(struct run *run)
     code = vti_run_output_name(&run->output, title);
     run->drain.output = run->output.recording;
     run->drain.force = run->output.force;
+    run->drain.held = &run->output.fd;
     return code;
 }
 
@@ -230,6 +233,15 @@ static int parse(struct run *run, int argc, char **argv)
     return prepare(run);
 }
 
+/* Helpers of a program, as Python's multiprocessing has them, end when they see that it has. */
+static void await_helpers(struct vti_drain *drain)
+{
+    uint64_t until_ns = vti_clock_now_ns() + HELPERS_NS;
+
+    while (vti_drain_alive(drain) && vti_clock_now_ns() < until_ns)
+        vti_drain_step(drain, -1);
+}
+
 /* Records until the program has ended. The exit code of the whole. */
 static int record(struct run *run, struct vti_drain *drain)
 {
@@ -244,7 +256,6 @@ static int record(struct run *run, struct vti_drain *drain)
         vti_preload_functions(run->program[0], run->has_c_functions, run->python.is_only_mine);
     if (run->has_samples)
         vti_preload_samples(run->program[0], run->sample_hz);
-    vti_run_output_hold(&run->output);
     code = vti_child_start(&child, run->program);
     if (code) {
         vti_run_output_drop(&run->output);
@@ -255,6 +266,7 @@ static int record(struct run *run, struct vti_drain *drain)
     while (!vti_child_check(&child))
         vti_drain_step(drain, child.signal_fd);
     vti_drain_note_exit(drain, child.pid, child.status);
+    await_helpers(drain);
     code = vti_drain_close(drain, &stats);
     if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))
         vti_run_summary(&run->output, &stats, code, run->made != NULL, run->is_quiet);

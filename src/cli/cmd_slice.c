@@ -1,5 +1,6 @@
 /* cmd_slice.c - venturi slice: a stretch of time of a recording becomes a recording of its own. */
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/reading.h"
 #include "cli/render.h"
@@ -7,7 +8,6 @@
 #include "export/slice.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 enum { OPT_FROM, OPT_TO, OPT_OUTPUT, OPT_FORCE };
 
@@ -47,15 +47,6 @@ static int take_arguments(struct request *request, int argc, char **argv)
     return 0;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first;
-    struct stat second;
-
-    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 static int slice(vt_recording *recording, void *arg)
 {
     const struct request *request = arg;
@@ -91,7 +82,7 @@ static int run(int argc, char **argv)
 
     if (code)
         return code;
-    if (is_same_file(request.file, request.output))
+    if (vti_file_is_same(request.file, request.output))
         return vti_cmd_fail("slice", "%s: is the input, so it cannot be the output too",
                             request.output);
     code = vti_reading_do("slice", request.file, slice, &request);

@@ -2,6 +2,7 @@
  * cmd_stats.c - venturi stats: the table of functions of a recording or of a file of cProfile, as pstats
  * prints it.
  */
+#include "analyze/overview.h"
 #include "base/error.h"
 #include "cli/cmd.h"
 #include "cli/reading.h"
@@ -199,6 +200,9 @@ static int show(const struct request *request, const struct vti_profile *profile
 
     if (!code)
         code = restrict_list(&list, request, functions[view]);
+    if (!code && !list.count && list.all)
+        vti_cmd_warn("stats", "no function fits %s",
+                     functions[view] ? functions[view] : "the restrictions");
     write_title(&title, request->file);
     if (code)
         ;
@@ -241,6 +245,18 @@ static int show_all(const struct request *request, struct vti_profile *profile)
     return code ? vti_cmd_error("stats", code) : VTI_EXIT_OK;
 }
 
+static void warn_about_processes(const vt_recording *recording, const char *file)
+{
+    struct vti_losses losses;
+
+    if (vti_losses_query(recording, &losses))
+        return;
+    if (losses.missing_processes)
+        vti_cmd_warn("stats", "%s: " VTI_MISSING_PROCESSES, file,
+                     (unsigned long long)losses.missing_processes);
+    vti_losses_free(&losses);
+}
+
 static int show_recording(vt_recording *recording, void *arg)
 {
     const struct request *request = arg;
@@ -260,7 +276,9 @@ static int show_recording(vt_recording *recording, void *arg)
         return vti_cmd_error("stats", code);
     if (profile.row_count)
         code = show_all(request, &profile);
-    else
+    if (profile.row_count && !code)
+        warn_about_processes(recording, request->file);
+    if (!profile.row_count)
         code = vti_cmd_fail("stats",
                             "%s: holds no calls of functions (venturi report shows its spans)",
                             request->file);

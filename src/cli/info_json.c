@@ -18,6 +18,7 @@ static void add_totals(struct vti_json *json, const struct vti_info *all)
     vti_json_add_uint(json, "lost_events", all->losses.lost_events);
     vti_json_add_uint(json, "overwritten_events", all->losses.overwritten_events);
     vti_json_add_uint(json, "sliced_events", all->losses.sliced_events);
+    vti_json_add_uint(json, "missing_processes", all->losses.missing_processes);
     if (info->event_count)
         vti_json_add_double(json, "bytes_per_event",
                             (double)info->file_bytes / (double)info->event_count);

@@ -61,6 +61,15 @@ int vti_cmd_error(const char *command, int code)
     return VTI_EXIT_BAD;
 }
 
+void vti_cmd_say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_format(NULL, "", format, args);
+    va_end(args);
+}
+
 void vti_cmd_warn(const char *command, const char *format, ...)
 {
     va_list args;

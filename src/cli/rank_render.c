@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#define SECONDS_MOST 1e9 /* beyond that, as a power of ten */
+
 static size_t row_count(const struct vti_rank *rank, const struct vti_rank_view *view)
 {
     size_t count = vti_rank_count(rank);
@@ -89,6 +91,16 @@ static uint64_t count_of(const struct field *field, const struct vti_rank_row *r
     return *(const uint64_t *)((const char *)row + field->at);
 }
 
+static void add_time(struct vti_table *table, double seconds)
+{
+    if (!isfinite(seconds))
+        vti_table_text(table, "-");
+    else if (fabs(seconds) < SECONDS_MOST)
+        vti_table_time(table, seconds * 1e9);
+    else
+        vti_table_printf(table, "%.3gs", seconds);
+}
+
 static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank,
                           const struct vti_rank_view *view)
 {
@@ -114,10 +126,8 @@ static int add_wide_table(struct vti_buf *out, const struct vti_rank *rank,
                 continue;
             if (fields[f].is_count)
                 vti_table_count(table, count_of(&fields[f], &row));
-            else if (row.count && isfinite(time_of(&fields[f], &row)))
-                vti_table_time(table, time_of(&fields[f], &row) * 1e9);
             else
-                vti_table_text(table, "-");
+                add_time(table, row.count ? time_of(&fields[f], &row) : NAN);
         }
         vti_table_bytes(table, row.len ? row.name : "(no name)", row.len ? row.len : 9);
     }

@@ -45,6 +45,9 @@ int vti_print_json(struct vti_buf *out);
 /* What a recording of `run --ring` has instead of losses; for the count of events. */
 #define VTI_KEPT_THE_END "kept the end only, as asked: %llu events gave way"
 
+/* For the count of processes of which there is nothing, or not all. */
+#define VTI_MISSING_PROCESSES "processes not recorded, or not to their end: %llu"
+
 /* ---- terminal -------------------------------------------------------------------------------- */
 
 /* Columns to fit into: COLUMNS, else the terminal's width, else 0: as wide as it gets. */

@@ -106,6 +106,7 @@ static void add_trust(struct vti_json *json, const struct vti_report *report)
     vti_json_add_uint(json, "lost_events", report->overview.losses.lost_events);
     vti_json_add_uint(json, "overwritten_events", report->overview.losses.overwritten_events);
     vti_json_add_uint(json, "sliced_events", report->overview.losses.sliced_events);
+    vti_json_add_uint(json, "missing_processes", report->overview.losses.missing_processes);
     vti_json_add_uint(json, "damaged_ranges", report->info.damage_count);
     vti_json_add_int(json, "overhead_ns", report->overhead_ns);
     vti_json_add_double(json, "overhead_share", report->overhead_share);

@@ -335,14 +335,16 @@ static void add_losses(const struct vti_report *report, struct sentence *sentenc
     struct vti_buf text = {0};
 
     for (size_t i = 0; i < losses->count && !reason; i++)
-        if (!losses->items[i].is_wanted)
+        if (!losses->items[i].is_wanted && !losses->items[i].is_process)
             reason = losses->items[i].reason;
     add_plural(&text, losses->lost_events, "event");
     if (losses->lost_events || reason)
         add_part(sentence, "%.*s lost (%s)", (int)text.len, (const char *)text.data,
                  reason ? reason : "reason unknown");
-    else if (!report->info.damage_count)
+    else if (!report->info.damage_count && !losses->missing_processes)
         add_part(sentence, "nothing lost");
+    if (losses->missing_processes)
+        add_part(sentence, VTI_MISSING_PROCESSES, (unsigned long long)losses->missing_processes);
     if (losses->overwritten_events)
         add_part(sentence, VTI_KEPT_THE_END, (unsigned long long)losses->overwritten_events);
     vti_buf_clear(&text);

@@ -70,11 +70,6 @@ int vti_run_output_name(struct vti_run_output *output, const char *title)
     return 0;
 }
 
-void vti_run_output_hold(struct vti_run_output *output)
-{
-    output->fd = open(output->recording, O_RDONLY | O_CLOEXEC);
-}
-
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* The folders that a file is to be in, as far as they are missing. */
@@ -136,36 +131,72 @@ static bool is_deleted(const struct vti_run_output *output)
     return output->fd >= 0 && fstat(output->fd, &status) == 0 && status.st_nlink == 0;
 }
 
+static int write_file(const struct vti_run_output *output, bool is_gone)
+{
+    struct vti_output *to = NULL;
+    int code = vti_output_open(&to, output->shown, output->force && output->is_profile,
+                               !output->is_profile);
+
+    if (code)
+        return code;
+    code = output->is_profile ? write_profile(output, to, is_gone) : write_copy(output->fd, to);
+    if (!code)
+        return vti_output_commit(to);
+    vti_output_abandon(to);
+    return code;
+}
+
+/* Another recording has the name now, and it is not ours to replace: NAME.PID.vt. */
+static int write_beside(struct vti_run_output *output)
+{
+    char taken[PATH_MAX];
+    size_t len = strlen(output->recording);
+    int made;
+
+    memcpy(taken, output->recording, len + 1);
+    if (len > 3 && !strcmp(taken + len - 3, ".vt"))
+        len -= 3;
+    made = snprintf(output->recording, sizeof output->recording, "%.*s.%ld.vt", (int)len, taken,
+                    (long)getpid());
+    if (made >= (int)sizeof output->recording)
+        return vti_fail(VTI_E_WRITE, "%.60s…: the name is too long", taken);
+    vti_cmd_say("%s was replaced while the program ran: this recording gets another name", taken);
+    return write_file(output, true);
+}
+
+/* The recording has lost its name: it gets it back, or another one. */
+static int write_again(struct vti_run_output *output)
+{
+    int code;
+
+    make_folders(output->shown);
+    code = write_file(output, true);
+    if (code == VTI_E_EXISTS && !output->is_profile)
+        return write_beside(output);
+    if (!code)
+        vti_cmd_say("%s was deleted while the program ran: written again", output->shown);
+    return code;
+}
+
 bool vti_run_output_finish(struct vti_run_output *output, bool is_empty, int *closed)
 {
     bool is_gone = is_deleted(output);
-    struct vti_output *to = NULL;
     int code;
 
     if (!output->is_profile && !is_gone)
         return true;
     if (output->is_profile && is_empty) {
-        fprintf(stderr, "venturi: %s  not written: no function was seen\n", output->shown);
+        vti_cmd_say("%s  not written: no function was seen", output->shown);
         vti_run_output_drop(output);
         return false;
     }
-    if (is_gone) {
-        fprintf(stderr, "venturi: %s was deleted while the program ran: written again\n",
-                output->shown);
-        make_folders(output->shown);
+    if (is_gone)
         *closed = 0;
-    }
-    code = vti_output_open(&to, output->shown, output->force, !output->is_profile);
-    if (!code)
-        code = output->is_profile ? write_profile(output, to, is_gone) : write_copy(output->fd, to);
-    if (!code)
-        code = vti_output_commit(to);
-    else if (to)
-        vti_output_abandon(to);
+    code = is_gone ? write_again(output) : write_file(output, false);
     if (code) {
         vti_cmd_error("run", code);
         if (output->is_profile && !is_gone)
-            fprintf(stderr, "venturi: %s  holds what was recorded\n", output->recording);
+            vti_cmd_say("%s  holds what was recorded", output->recording);
         return false;
     }
     if (output->is_profile)

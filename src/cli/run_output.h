@@ -14,14 +14,11 @@ struct vti_run_output {
     const char *shown; /* what the user gets in the end: the recording, or a profile */
     bool is_profile;   /* … a profile (.prof): the recording is only on the way to it */
     char recording[PATH_MAX];
-    int fd; /* the recording, open: it may lose its name */
+    int fd; /* the recording, from whoever creates it: it may lose its name */
 };
 
 /* Finds the names. 0, or VTI_EXIT_SETUP after one line on stderr. */
 int vti_run_output_name(struct vti_run_output *output, const char *title);
-
-/* Once the recording has been created. */
-void vti_run_output_hold(struct vti_run_output *output);
 
 /* Once it is whole: makes the profile, unless nothing was recorded; writes again what was deleted, in
  * which case *closed, how the recording was closed, becomes 0. False after one line on stderr. */

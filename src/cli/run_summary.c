@@ -5,10 +5,11 @@
  */
 #include "cli/run_summary.h"
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "cli/cmd.h"
 #include "cli/render.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,17 +17,13 @@
 static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lost_events)
 {
     if (stats->was_stopped)
-        fprintf(stderr, "venturi: the recording was stopped before the program ended\n");
-    else if (stats->still_running)
-        fprintf(stderr, "venturi: %u process%s went on after the program ended, unrecorded\n",
-                stats->still_running, stats->still_running == 1 ? "" : "es");
+        vti_cmd_say("the recording was stopped before the program ended");
     else if (stats->file.disk_lost)
-        fprintf(stderr, "venturi: the disk was full: `venturi info` says what is missing\n");
+        vti_cmd_say("the disk was full: `venturi info` says what is missing");
     else if (lost_events)
-        fprintf(stderr,
-                "venturi: lost events: `venturi info` says where; --buffer or --block helps\n");
+        vti_cmd_say("lost events: `venturi info` says where; --buffer or --block helps");
     else if (stats->overwritten)
-        fprintf(stderr, "venturi: " VTI_KEPT_THE_END "\n", (unsigned long long)stats->overwritten);
+        vti_cmd_say(VTI_KEPT_THE_END, (unsigned long long)stats->overwritten);
 }
 
 static bool is_plain_word(const char *text)
@@ -35,34 +32,36 @@ static bool is_plain_word(const char *text)
                              "_-+./,:@%=")] == 0;
 }
 
-/* Processes that should have been recorded and were not; true if there were any. */
-static bool say_who_is_missing(const struct vti_drain_stats *stats)
+static void say_missing(uint32_t count, const char *why)
 {
-    uint32_t limited = stats->refused + stats->unheard;
-
-    if (limited)
-        fprintf(stderr,
-                "venturi: %u process%s not recorded: limits (ulimit) leave no room for buffers\n",
-                limited, limited == 1 ? " was" : "es were");
-    if (stats->gave_up)
-        fprintf(
-            stderr,
-            "venturi: %u process%s not recorded: the drainer did not answer in time (stopped, or "
-            "the machine is busy)\n",
-            stats->gave_up, stats->gave_up == 1 ? " was" : "es were");
-    return limited + stats->gave_up > 0;
+    if (count)
+        vti_cmd_say("%u process%s not recorded: %s", count, count == 1 ? " was" : "es were", why);
 }
 
+/* Processes that should have been recorded and were not, or not to their end. */
+static void say_who_is_missing(const struct vti_drain_stats *stats)
+{
+    say_missing(stats->refused, "limits (ulimit) leave no room for buffers");
+    say_missing(stats->unheard, "limits (ulimit) leave no room for buffers, or it ended at once");
+    say_missing(stats->unlike, "libventuri is of another version there");
+    say_missing(stats->gave_up,
+                "the drainer did not answer in time (stopped, or the machine is busy)");
+    if (stats->still_running)
+        vti_cmd_say("%u process%s went on after the program ended, unrecorded",
+                    stats->still_running, stats->still_running == 1 ? "" : "es");
+}
+
+/* Who cannot reach us at all cannot say so either. */
 static void say_nothing_recorded(const char *path, bool is_python)
 {
-    if (is_python)
-        fprintf(stderr, "venturi: %s  nothing recorded: no function was seen\n", path);
-    else
-        fprintf(stderr,
-                "venturi: %s  nothing recorded: no trace point of libventuri was hit\n"
-                "venturi: next  add VT_SPAN to the program and link it with `pkg-config --libs "
-                "venturi`\n",
+    if (is_python) {
+        vti_cmd_say("%s  nothing recorded: no function was seen", path);
+        return;
+    }
+    vti_cmd_say("%s  nothing recorded: no trace point of libventuri was hit, or a sandbox kept the "
+                "program from connecting",
                 path);
+    vti_cmd_say("next  add VT_SPAN to the program and link it with `pkg-config --libs venturi`");
 }
 
 /* The profile's own size, if that is what the user gets. */
@@ -78,30 +77,31 @@ static uint64_t size_of(const struct vti_run_output *output, const struct vti_dr
 static void say_about_samples(const struct vti_drain_stats *stats)
 {
     if (stats->sampling_stopped)
-        fprintf(stderr,
-                "venturi: %u process%s SIGURG: native stacks were sampled only until then\n",
-                stats->sampling_stopped, stats->sampling_stopped == 1 ? " uses" : "es use");
+        vti_cmd_say("%u process%s SIGURG: native stacks were sampled only until then",
+                    stats->sampling_stopped, stats->sampling_stopped == 1 ? " uses" : "es use");
     if (stats->samples_cut * 20 > stats->samples)
-        fprintf(stderr,
-                "venturi: %.0f %% of the native stacks could not be followed to their end\n",
-                100.0 * (double)stats->samples_cut / (double)stats->samples);
+        vti_cmd_say("%.0f %% of the native stacks could not be followed to their end",
+                    100.0 * (double)stats->samples_cut / (double)stats->samples);
 }
 
 static void say_what_there_is(const struct vti_run_output *output,
                               const struct vti_drain_stats *stats, uint64_t lost_events)
 {
     char size[VTI_NUMBER_BYTES], count[VTI_NUMBER_BYTES], lost[VTI_NUMBER_BYTES];
+    struct vti_buf text = {0};
 
-    fprintf(stderr, "venturi: %s  %s", output->shown, vti_text_bytes(size, size_of(output, stats)));
     if (stats->calls)
-        fprintf(stderr, ", %s calls", vti_text_count(count, stats->calls));
+        vti_buf_printf(&text, ", %s calls", vti_text_count(count, stats->calls));
     if (stats->samples)
-        fprintf(stderr, ", %s samples", vti_text_count(count, stats->samples));
+        vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
     if (stats->file.events || (!stats->calls && !stats->samples))
-        fprintf(stderr, ", %s events", vti_text_count(count, stats->file.events));
-    fprintf(stderr, ", %s lost, own cost %s%.1f %%\n", vti_text_count(lost, lost_events),
-            stats->cost_share < 0.0005 ? "below " : "",
-            stats->cost_share < 0.0005 ? 0.1 : 100 * stats->cost_share);
+        vti_buf_printf(&text, ", %s events", vti_text_count(count, stats->file.events));
+    vti_cmd_say("%s  %s%.*s, %s lost, own cost %s%.1f %%", output->shown,
+                vti_text_bytes(size, size_of(output, stats)), (int)text.len,
+                text.len ? (const char *)text.data : "", vti_text_count(lost, lost_events),
+                stats->cost_share < 0.0005 ? "below " : "",
+                stats->cost_share < 0.0005 ? 0.1 : 100 * stats->cost_share);
+    vti_buf_fini(&text);
 }
 
 void vti_run_summary(const struct vti_run_output *output, const struct vti_drain_stats *stats,
@@ -110,12 +110,14 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
     uint64_t lost_events = stats->file.lost_events - stats->overwritten;
     const char *quote = is_plain_word(output->shown) ? "" : "'";
     bool has_calls = stats->calls || stats->samples;
+    bool is_missed = stats->refused || stats->unheard || stats->unlike || stats->gave_up;
 
     if (code)
-        fprintf(stderr, "venturi: %s\n", vti_error_message(code));
+        vti_cmd_say("%s", vti_error_message(code));
+    say_who_is_missing(stats);
     if (is_quiet && !lost_events)
         return;
-    if (!say_who_is_missing(stats) && !stats->file.events && !has_calls) {
+    if (!is_missed && !stats->still_running && !stats->file.events && !has_calls) {
         say_nothing_recorded(output->shown, is_python);
         return;
     }
@@ -123,6 +125,6 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
     say_what_is_missing(stats, lost_events);
     say_about_samples(stats);
     if (!is_quiet)
-        fprintf(stderr, "venturi: next  venturi %s %s%s%s\n", has_calls ? "stats" : "report", quote,
-                output->shown, quote);
+        vti_cmd_say("next  venturi %s %s%s%s", has_calls ? "stats" : "report", quote, output->shown,
+                    quote);
 }

@@ -10,6 +10,7 @@
 #include "cli/pattern.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,23 @@ static int find_old_key(const char *word, size_t len)
     return -1;
 }
 
+static int refuse_key(const char *word, size_t len)
+{
+    char fitting[160] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; len && i < KEYS; i++)
+        if (!strncmp(keys_known[i].word, word, len))
+            used += (size_t)snprintf(fitting + used, sizeof fitting - used, "%s%s",
+                                     used ? " or " : "", keys_known[i].word);
+    if (used)
+        return vti_fail(VTI_E_USAGE, "--sort: '%.*s' could be %s", (int)len, word, fitting);
+    return vti_fail(VTI_E_USAGE,
+                    "--sort: '%.*s' is none of calls, cumulative, filename, line, name, nfl, "
+                    "pcalls, stdname, time (or short for one), none",
+                    (int)len, word);
+}
+
 static int parse_keys(struct sorting *sorting, const char *keys, struct vti_buf *message)
 {
     vti_buf_add_text(message, "   Ordered by: ");
@@ -127,11 +145,7 @@ static int parse_keys(struct sorting *sorting, const char *keys, struct vti_buf 
         if (key < 0)
             key = find_old_key(at, len);
         if (key < 0 || sorting->count == KEYS_MOST)
-            return vti_fail(
-                VTI_E_USAGE,
-                "--sort: '%.*s' is none of calls, cumulative, filename, line, name, nfl, "
-                "pcalls, stdname, time (or short for one), none",
-                (int)len, at);
+            return refuse_key(at, len);
         vti_buf_printf(message, "%s%s", sorting->count ? ", " : "", keys_known[key].title);
         sorting->fields[sorting->count++] = keys_known[key].field;
         at += len;

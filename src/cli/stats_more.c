@@ -6,12 +6,14 @@
 
 #include <math.h>
 
+#define NARROW 100
+
 static void add_seconds(struct vti_table *table, double seconds)
 {
     if (isnan(seconds))
         vti_table_text(table, "-");
     else
-        vti_table_duration(table, seconds * 1e9);
+        vti_table_time(table, seconds * 1e9);
 }
 
 /* With the mark of an estimate, and how far it may be off where that is all there is. */
@@ -39,8 +41,16 @@ int vti_stats_wide(struct vti_buf *out, const struct vti_stats_list *list, unsig
         {"Total", VTI_RIGHT}, {"Suspended", VTI_RIGHT}, {"Min", VTI_RIGHT},     {"P50", VTI_RIGHT},
         {"P99", VTI_RIGHT},   {"Max", VTI_RIGHT},       {"Function", VTI_LEFT},
     };
+    struct vti_column shown[sizeof columns / sizeof *columns];
+    bool is_narrow = width && width < NARROW; /* then without "Primitive" */
+    unsigned count = 0;
     struct vti_table *table;
-    int code = vti_table_create(&table, columns, sizeof columns / sizeof *columns);
+    int code;
+
+    for (unsigned i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (i != 1 || !is_narrow)
+            shown[count++] = columns[i];
+    code = vti_table_create(&table, shown, count);
 
     if (code)
         return code;
@@ -48,7 +58,8 @@ int vti_stats_wide(struct vti_buf *out, const struct vti_stats_list *list, unsig
         const struct vti_profile_row *row = &list->profile->rows[list->rows[i]];
 
         vti_table_count(table, row->numbers.calls);
-        vti_table_count(table, row->numbers.primitive);
+        if (!is_narrow)
+            vti_table_count(table, row->numbers.primitive);
         vti_table_count(table, row->resumes);
         add_time(table, list->profile->calls, row->numbers.self_s, row->numbers.self_sampled_s,
                  !row->numbers.calls);

@@ -26,6 +26,7 @@
 #define CHECK_INTERVAL_NS 200000000u
 #define CLIENTS_MAX 256
 #define ANCESTORS_MAX 64
+#define MISSING_MOST 1000 /* entries for processes of which nothing is known */
 #define CLIENT_LIMIT_NS 5000000000u
 
 /* Somebody who has connected and not yet said what for. It may take its time: the machine is busy. */
@@ -146,7 +147,7 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     if (process->is_finished)
         return;
     vti_target_finish(process, vti_clock_now_ns(), how, status);
-    drain->stats.unheard += !process->is_announced;
+    drain->stats.unheard += !process->is_announced && !process->is_left;
     drain->spans += process->spans;
     drain->stats.calls += process->calls;
     drain->stats.samples += process->sampling.samples;
@@ -198,7 +199,8 @@ static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t aren
     else
         answer.error = vti_target_create(&process, drain->recorder, pid, &drain->options,
                                          drain->control_word);
-    drain->stats.refused += !process;
+    drain->stats.unlike += answer.error == VTI_E_UNSUPPORTED;
+    drain->stats.refused += !process && !drain->is_closed && answer.error != VTI_E_UNSUPPORTED;
     if (process)
         answer.arena_bytes = process->arena_bytes;
     if (!vti_socket_answer(client, &answer, process ? process->arena_fd : -1)) {
@@ -236,16 +238,44 @@ static void read_all(struct vti_drain *drain, bool cut)
     vti_recorder_tick(drain->recorder, now_ns, cut);
 }
 
-static void close_recording(struct vti_drain *drain)
+static void state_missing(struct vti_drain *drain, uint32_t process_plus_one)
+{
+    uint64_t now = vti_recorder_ticks(drain->recorder);
+    struct vti_loss_fact loss = {.reason = VTI_LOSS_PROCESS,
+                                 .process_plus_one = process_plus_one,
+                                 .first = now,
+                                 .last = now,
+                                 .flags = 1};
+
+    vti_recorder_loss(drain->recorder, &loss);
+}
+
+/* Processes of which the recording would not tell otherwise. */
+static void state_all_missing(struct vti_drain *drain)
+{
+    const struct vti_drain_stats *stats = &drain->stats;
+    uint64_t unknown = (uint64_t)stats->refused + stats->unlike + stats->unheard + stats->gave_up;
+
+    for (uint64_t i = 0; i < unknown && i < MISSING_MOST; i++)
+        state_missing(drain, 0);
+    for (const struct vti_target *p = drain->processes; p; p = p->next)
+        if (p->is_left)
+            state_missing(drain, p->is_announced ? p->fact.process + 1 : 0);
+}
+
+/* `is_asked`: whoever stops a recording knows that the program goes on. */
+static void close_recording(struct vti_drain *drain, bool is_asked)
 {
     if (drain->is_closed)
         return;
     switch_to(drain, false);
     for (struct vti_target *p = drain->processes; p; p = p->next) {
-        drain->stats.still_running += !p->is_finished && !is_gone(p);
+        p->is_left = !p->is_finished && !is_asked && !is_gone(p);
+        drain->stats.still_running += p->is_left;
         finish(drain, p, VTI_ENDED_UNKNOWN, 0);
     }
     drain->is_closed = true;
+    state_all_missing(drain);
     vti_symbols_resolve(drain->recorder);
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
     drain->stats.spans = drain->spans;
@@ -256,9 +286,8 @@ static void stop_recording(struct vti_drain *drain)
 {
     if (drain->is_closed)
         return;
-    close_recording(drain);
+    close_recording(drain, true);
     drain->stats.was_stopped = true;
-    drain->stats.still_running = 0;
 }
 
 static bool knows(const struct vti_drain *drain, pid_t pid)
@@ -432,7 +461,7 @@ int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats)
 {
     accept_clients(drain, vti_clock_now_ns()); /* those who have asked in vain are to be counted */
     serve_clients(drain, vti_clock_now_ns());
-    close_recording(drain);
+    close_recording(drain, false);
     *stats = drain->stats;
     return drain->error;
 }

@@ -15,6 +15,7 @@
 
 struct vti_drain_options {
     const char *output;
+    int *held; /* gets a descriptor of the file, the caller's to close; NULL: not wanted */
     bool force;
     const char *session;   /* name of the socket; NULL: one nobody can guess */
     uint64_t buffer_bytes; /* for each process; 0: 64 MiB */
@@ -36,6 +37,7 @@ struct vti_drain_stats {
     uint32_t tracks;
     uint32_t still_running; /* processes that were alive when the recording was closed */
     uint32_t refused;       /* processes that asked to be recorded and could not be */
+    uint32_t unlike;        /* processes that asked with a libventuri of another version */
     uint32_t unheard;       /* processes that got their memory and never used it */
     uint32_t gave_up;       /* processes that waited in vain for our answer, or ended meanwhile */
     bool was_stopped;       /* closed by VTI_REQUEST_STOP, while the program went on */

@@ -19,6 +19,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#define OPEN_ATTEMPTS 100
 #define ANCHOR_SOONEST_NS 5000000u
 #define ANCHOR_LATEST_NS 1000000000u
 #define FLUSH_INTERVAL_NS 50000000u
@@ -145,13 +146,13 @@ static void write_anchor(struct vti_recorder *recorder)
 static int open_output(const char *path, bool force)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
-
     struct stat st;
 
     if (fd < 0 && errno == EEXIST && !stat(path, &st) && !S_ISREG(st.st_mode))
         return vti_fail(VTI_E_WRITE, "%s: is %s", path,
                         S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
-    if (fd < 0 && errno == EEXIST && force) {
+    /* Another recording may take the name meanwhile; the last one has it. */
+    for (int i = 0; i < OPEN_ATTEMPTS && fd < 0 && errno == EEXIST && force; i++) {
         unlink(path);
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
     }
@@ -191,6 +192,8 @@ int vti_recorder_create(struct vti_recorder **result, const struct vti_drain_opt
         return vti_fail(VTI_E_NOMEM, "%s: out of memory", options->output);
     }
     fd = open_output(options->output, options->force);
+    if (fd >= 0 && options->held)
+        *options->held = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     code = fd < 0 ? fd : vti_writer_create(&recorder->writer, fd, options->output);
     if (code) {
         vti_recorder_free(recorder);

@@ -16,6 +16,7 @@ struct vti_target {
     int pidfd; /* -1 once the process has ended */
     int arena_fd;
     bool is_announced; /* its fact is written: it has recorded something */
+    bool is_left;      /* alive when the recording was closed */
     bool is_finished;
     struct vti_arena_control *arena;
     uint64_t arena_bytes;

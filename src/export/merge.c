@@ -9,13 +9,13 @@
 #include "export/merge.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "export/copy.h"
 #include "model/fact_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Wall clocks are set and slewed; boots of one host are further apart. */
 #define SAME_BOOT_NS 2000000000
@@ -73,11 +73,8 @@ static int compare_starts(const void *left, const void *right)
 static int check_distinct(const struct job *job, size_t at)
 {
     const struct source *source = &job->sources[at];
-    struct stat output;
-    struct stat input;
 
-    if (!stat(job->merge->output, &output) && !stat(source->given->path, &input) &&
-        output.st_dev == input.st_dev && output.st_ino == input.st_ino)
+    if (vti_file_is_same(job->merge->output, source->given->path))
         return vti_fail(VTI_E_USAGE, "%s: is an input, so it cannot be the output too",
                         job->merge->output);
     for (size_t i = 0; i < at; i++)

@@ -108,6 +108,7 @@ enum vti_loss_reason {
     VTI_LOSS_SLICED,
     VTI_LOSS_DEPTH,
     VTI_LOSS_CALLS,
+    VTI_LOSS_PROCESS,
 };
 
 struct vti_loss_fact {

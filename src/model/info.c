@@ -29,7 +29,7 @@ const char *vti_loss_reason_text(uint32_t reason)
         "unknown",        "buffers full",         "too many threads",
         "disk full",      "overwritten as asked", "writer gone",
         "damaged source", "cut out by slice",     "stack too deep",
-        "call tree full"};
+        "call tree full", "process not recorded"};
 
     return texts[reason < sizeof texts / sizeof *texts ? reason : 0];
 }

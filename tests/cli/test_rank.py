@@ -394,3 +394,9 @@ def test_memory_does_not_grow_with_lines(venturi, bench_script, tmp_path):
         pytest.skip("a sanitizer needs more memory than that")
     assert done.returncode == 0, done.stderr
     assert len(rows(done.stdout)) > 20
+
+
+def test_wide_shows_no_infinity(venturi, log):
+    """A number so large that its nanoseconds are none."""
+    text = venturi("rank", "--wide", log(LOG.replace("0.75", "1e300")), check=0).stdout
+    assert "inf" not in text and "1e+300s" in text

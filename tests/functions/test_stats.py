@@ -73,7 +73,7 @@ def test_every_beginning_of_a_key(venturi, python, prof):
         if word in known:
             assert "   Ordered by: %s\n" % known[word] in done.stdout
         else:
-            assert done.returncode == 2 and done.stderr.startswith("venturi stats: --sort: '%s' is none of " % word)
+            assert done.returncode == 2 and done.stderr.startswith("venturi stats: --sort: '%s' could be " % word)
 
 
 def test_several_keys_numbers_and_reverse(venturi, python, prof):
@@ -162,6 +162,32 @@ def test_wide(venturi, prof):
     assert text.splitlines()[1].split()[:2] == ["465", "1"]
 
 
+def test_wide_fits_a_terminal(venturi, tmp_path):
+    path = tmp_path / "x.prof"
+    path.write_bytes(marshal.dumps({("/usr/lib/" + "long/" * 30 + "x.py", 1234, "work"): (1000, 1000, 12.34, 56.78, {})}))
+    for columns in (80, 90, 120):
+        text = venturi("stats", path, "--wide", env={"COLUMNS": str(columns)}, check=0).stdout
+        assert max(map(len, text.splitlines())) <= columns
+        assert ("Primitive" in text) == (columns == 120)
+
+
+@pytest.mark.parametrize("options, shown", [
+    (["--callers", "nosuch"], "no function fits nosuch"), (["--callees", "nosuch"], "no function fits nosuch"),
+    (["nosuch"], "no function fits the restrictions"),
+])
+def test_nothing_fits(venturi, prof, options, shown):
+    path = prof(NEW_PYTHONS[-1])
+    assert shown in venturi("stats", path, *options, check=0).stderr
+    assert "no function fits" not in venturi("stats", path, "--callers", "fib", check=0).stderr
+
+
+@pytest.mark.parametrize("key, words", [("c", "calls or cumtime or cumulative"), ("time,n", "ncalls or name or nfl"),
+                                        ("t", "time or tottime")])
+def test_ambiguous_keys(venturi, prof, key, words):
+    done = venturi("stats", prof(NEW_PYTHONS[-1]), "--sort", key, check=2)
+    assert f"'{key[-1]}' could be {words} (see --help)\n" in done.stderr
+
+
 @pytest.mark.parametrize("content, message", [
     (b"", "x.prof: is empty"), (b"{0", "x.prof: not a profile of Python: it is empty"),
     (b"hello", "x.prof: no recording, nor a profile of Python: byte 1: not what one begins with"),
@@ -192,7 +218,7 @@ def test_every_cut_is_refused(venturi, prof, tmp_path):
 @pytest.mark.parametrize("words, message", [
     ((), "which FILE? A recording (.vt) or a profile (.prof)"),
     (("x.prof", "--thread", "1"), "x.prof: is no recording: it knows no threads and processes"),
-    (("x.prof", "--sort", "c"), "--sort: 'c' is none of calls, cumulative, filename, line, name, nfl, pcalls, stdname, "
+    (("x.prof", "--sort", "x"), "--sort: 'x' is none of calls, cumulative, filename, line, name, nfl, pcalls, stdname, "
      "time (or short for one), none"),
     (("x.prof", "7.5"), "'7.5' is no share: from 0 to 1 (see --help)"),
     (("x.prof", "(?=a)"), "a group that begins with (? is more than this tool can search for"),
