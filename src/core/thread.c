@@ -23,7 +23,9 @@ __thread struct vti_thread *vti_self __attribute__((tls_model("initial-exec")));
 
 extern void *__libc_stack_end; /* of the main thread, from the dynamic loader */
 
-#define END_ROUNDS 4 /* PTHREAD_DESTRUCTOR_ITERATIONS, of all C libraries for Linux */
+/* One less than PTHREAD_DESTRUCTOR_ITERATIONS of all C libraries for Linux: the last round belongs to runtimes that
+ * must be the last to go, such as a sanitizer's. */
+#define END_ROUNDS 3
 
 static pthread_key_t end_of_thread;
 static bool has_key;

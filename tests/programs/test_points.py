@@ -1,7 +1,9 @@
 """Every trace point leaves what it says."""
 import json
 
-from conftest import tool
+import pytest
+
+from conftest import SANITIZE, tool
 
 
 def events(path):
@@ -61,3 +63,12 @@ def test_names_survive_their_library(record, tmp_path):
     run = record("unload", program("plugin.so"), 20)
     assert run.code == 0, run.done.stderr
     assert run.recording.spans() == {"main": 1, "in the plugin": 20}
+
+
+@pytest.mark.skipif(bool(SANITIZE), reason="a sanitizer has its own malloc")
+def test_nothing_is_allocated(record):
+    """Not by the first trace point of a process or of a thread, nor by any later one."""
+    run = record("mallocs")
+    assert run.code == 0, run.done.stderr
+    assert run.facts["allocations"] == 0
+    assert run.recording.spans()["nest"] == 2 * 1001

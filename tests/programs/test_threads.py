@@ -67,7 +67,7 @@ def test_threads_come_and_go_where_no_slot_is_left(record, count):
     assert recording.events + recording.lost == 2 * (run.facts["spans"] + run.facts["more"])
 
 
-@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize("rounds", [1, 2])
 def test_destructors_belong_to_their_thread(record, rounds):
     run = record("destructors", 200, rounds)
     assert run.code == 0, run.done.stderr
@@ -77,6 +77,7 @@ def test_destructors_belong_to_their_thread(record, rounds):
     assert recording.info["thread_count"] == 201
 
 
+@pytest.mark.skipif(SANITIZE == "thread", reason="the sanitizer itself is gone by the last round")
 def test_last_destructors_keep_no_slot(record):
     """What runs when no more destructors will: more such threads than slots, most are recorded."""
     run = record("destructors", 9000, 4)
