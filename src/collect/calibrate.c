@@ -48,8 +48,9 @@ PLAIN void vti_functions_calibrate(void)
     uint32_t id;
     uint64_t plain = UINT64_MAX, pair = UINT64_MAX, inner = UINT64_MAX;
 
-    /* On a time line every call is kept for good. */
-    if (__atomic_load_n(vt_control_word, __ATOMIC_RELAXED) & VT_ON_TIMELINE)
+    /* On a time line every call is kept for good. Else calls are counted now, also while recording is off: it may
+     * be switched on later. */
+    if (__atomic_load_n(vt_control_word, __ATOMIC_RELAXED) & VT_ON_TIMELINE || vt_calls_start())
         return;
     id = vt_function_id(&function);
     vti_functions_adopt((uintptr_t)probe, id);
@@ -60,4 +61,5 @@ PLAIN void vti_functions_calibrate(void)
     }
     if (id && pair > plain)
         vt_hook_cost(VT_LANGUAGE_C, (pair - plain) * 1000 / PAIRS, inner * 1000 / PAIRS);
+    vt_calls_stop();
 }

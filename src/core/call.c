@@ -177,6 +177,8 @@ SLOW static struct vti_node *enter_slowly(uint32_t id, uintptr_t frame, uint32_t
     struct vti_thread *self = vti_slow_enter(&slow, 0);
     struct vti_node *node = NULL;
 
+    if (slow.is_slotless)
+        vti_thread_lose_call(vti_self);
     if (!self || !id)
         goto out;
     if (self->calls_word != wanted() && !look_again(self))
@@ -342,8 +344,11 @@ static inline uint64_t leave(uint32_t id, uintptr_t frame)
     struct vti_node *node;
     uint64_t ticks;
 
-    if (vti_unlikely(!self || !self->slot))
+    if (vti_unlikely(!self || !self->slot)) {
+        if (self && self->slotless.calls)
+            vti_span_leave(id, frame, 0);
         return 0;
+    }
     ticks = vti_clock_read(self->clock);
     node = self->node;
     if (vti_unlikely(!node))

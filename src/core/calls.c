@@ -375,6 +375,7 @@ static void read_all(struct reading *reading, uint64_t *lost_calls)
     if (!arena)
         return;
     reading->now = vti_clock_read(arena->clock);
+    *lost_calls += vti_arena_producer(arena)->lost_calls.events;
     slots = __atomic_load_n(&vti_arena_producer(arena)->slots.unused, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < slots && i < VTI_SLOT_COUNT; i++) {
         const struct vti_slot *slot = vti_arena_slot(arena, i);

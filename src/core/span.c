@@ -100,7 +100,7 @@ static void end_stale(struct vti_thread *self, const void *token, uintptr_t fram
         end_abandoned(self, ticks);
 }
 
-#define SCOPE_SLOTLESS 2 /* of vt_scope.is_open: only counted */
+enum { SCOPE_SLOTLESS = 2, SCOPE_DEEP }; /* of vt_scope.is_open: only counted */
 
 SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const void *frame,
                              struct vti_record *taken)
@@ -110,7 +110,7 @@ SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const
     uint32_t id;
 
     if (slow.is_slotless) {
-        vti_self->slotless_scopes++;
+        vti_self->slotless.scopes++;
         scope->is_open = SCOPE_SLOTLESS;
     }
     if (!self)
@@ -119,7 +119,8 @@ SLOW static void open_slowly(struct vt_scope *scope, struct vt_site *site, const
     id = vti_site_id(self->arena, site);
     end_stale(self, scope, (uintptr_t)frame);
     if (!vti_thread_push_room(self)) {
-        vti_thread_too_deep(self);
+        vti_thread_begin_deep(self, &self->deep.scopes);
+        scope->is_open = SCOPE_DEEP;
         goto out;
     }
     vti_ring_room(self, 1);
@@ -165,8 +166,10 @@ SLOW static void close_slowly(const struct vt_scope *scope, uint64_t ticks,
     if (self)
         vti_ring_return(self, taken, 1);
     if (scope->is_open == SCOPE_SLOTLESS && vti_self)
-        vti_thread_end_slotless(vti_self, &vti_self->slotless_scopes);
-    if (!self || scope->is_open == SCOPE_SLOTLESS)
+        vti_thread_end_slotless(vti_self, &vti_self->slotless.scopes);
+    else if (scope->is_open == SCOPE_DEEP && vti_self)
+        vti_thread_end_deep(vti_self, &vti_self->deep.scopes);
+    if (!self || scope->is_open == SCOPE_SLOTLESS || scope->is_open == SCOPE_DEEP)
         goto out;
     if (!ticks)
         ticks = vti_clock_read(self->clock);
@@ -206,26 +209,42 @@ slow:
     close_slowly(scope, ticks, taken);
 }
 
+/* Whether the innermost span that was begun by hand is one that found no place in the stack. */
+static bool is_deep(const struct vti_thread *self)
+{
+    return self->deep.by_hand && self->top == self->stack_end;
+}
+
+/* The end of a span begun by hand that is not in the stack; maybe there is none. */
+static void end_unplaced(struct vti_thread *self)
+{
+    if (self->top && is_deep(self))
+        vti_thread_end_deep(self, &self->deep.by_hand);
+    else
+        vti_thread_end_slotless(self, &self->slotless.by_hand);
+}
+
 SLOW static void begin_slowly(struct vt_site *site, uint32_t kind, struct vti_record *taken)
 {
     struct vti_slow slow;
-    bool is_lap = kind == VTI_RECORD_LAP && vti_self && vti_self->slotless_spans;
+    bool is_lap = kind == VTI_RECORD_LAP && vti_self && vti_self->slotless.by_hand;
     struct vti_thread *self = vti_slow_enter(&slow, is_lap ? 2 : 1);
     uint32_t id;
 
     if (slow.is_slotless)
-        vti_self->slotless_spans += !is_lap;
+        vti_self->slotless.by_hand += !is_lap;
     if (!self)
         goto out;
     vti_ring_return(self, taken, 1);
-    if (!vti_thread_push_room(self)) {
-        vti_thread_too_deep(self);
-        self->unplaced_depth += kind == VTI_RECORD_BEGIN;
+    if (kind == VTI_RECORD_LAP && (is_deep(self) || self->top[-1].token)) {
+        end_unplaced(self);
+        kind = VTI_RECORD_BEGIN;
+    }
+    if (kind == VTI_RECORD_BEGIN && !vti_thread_push_room(self)) {
+        vti_thread_begin_deep(self, &self->deep.by_hand);
         goto out;
     }
     id = vti_site_id(self->arena, site);
-    if (kind == VTI_RECORD_LAP && self->top[-1].token != NULL)
-        kind = VTI_RECORD_BEGIN; /* nothing to end */
     vti_ring_room(self, 1);
     vti_ring_put(self, vti_clock_read(self->clock), id, kind, 0, 0, NULL, 0);
     if (kind == VTI_RECORD_BEGIN)
@@ -262,10 +281,8 @@ SLOW static void end_slowly(uint64_t ticks, struct vti_record *taken)
 
     if (self)
         vti_ring_return(self, taken, 1);
-    if (self && self->unplaced_depth) {
-        self->unplaced_depth--;
-    } else if (vti_self && (!self || self->top[-1].token)) {
-        vti_thread_end_slotless(vti_self, &vti_self->slotless_spans);
+    if (vti_self && (!self || is_deep(self) || self->top[-1].token)) {
+        end_unplaced(vti_self);
     } else if (self) {
         vti_ring_put(self, ticks ? ticks : vti_clock_read(self->clock), 0, VTI_RECORD_END, 0, 0,
                      NULL, 0);
@@ -285,7 +302,7 @@ void vt_span_end(void)
         goto slow;
     ticks = vti_clock_read(self->clock);
     if (vti_unlikely(self->top[-1].token)) {
-        if (!self->slotless_spans)
+        if (!self->slotless.by_hand)
             return;
         goto slow;
     }
@@ -362,9 +379,11 @@ static void push_call(struct vti_thread *self, uint32_t id, uintptr_t frame, uin
 SLOW static void enter_slowly(uint32_t id, uintptr_t frame, uint32_t mark, struct vti_record *taken)
 {
     struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow, 2);
+    struct vti_thread *self = vti_slow_enter(&slow, 1);
     uint64_t ticks;
 
+    if (slow.is_slotless)
+        vti_self->slotless.calls++;
     if (!self)
         goto out;
     vti_ring_return(self, taken, 1);
@@ -374,7 +393,7 @@ SLOW static void enter_slowly(uint32_t id, uintptr_t frame, uint32_t mark, struc
            !are_all_around(self->top - 1, frame, mark))
         end_abandoned(self, ticks);
     if (!vti_thread_push_room(self)) {
-        vti_thread_too_deep(self);
+        vti_thread_begin_deep(self, &self->deep.calls);
         goto out;
     }
     vti_ring_room(self, 1);
@@ -416,15 +435,23 @@ SLOW static void leave_slowly(uint32_t id, uintptr_t frame, uint64_t ticks,
     struct vti_thread *self = vti_slow_enter_open(&slow);
     struct vti_open_span *at;
 
-    if (!self)
+    if (!self) {
+        vti_thread_end_slotless(vti_self, &vti_self->slotless.calls);
         goto out;
+    }
     vti_ring_return(self, taken, 1);
+    if (self->deep.calls && self->top == self->stack_end) {
+        vti_thread_end_deep(self, &self->deep.calls);
+        goto out;
+    }
     end_below(self, frame, ticks);
     for (at = self->top - 1; at > self->stack; at--)
         if (at->token == &call_token && at->site == id)
             break;
-    if (at == self->stack)
-        goto out; /* entered before anybody recorded */
+    if (at == self->stack) { /* entered before anybody recorded, or without a slot */
+        vti_thread_end_slotless(self, &self->slotless.calls);
+        goto out;
+    }
     while (self->top - 1 > at)
         end_abandoned(self, ticks);
     vti_ring_put(self, ticks, 0, VTI_RECORD_END, 0, 0, NULL, 0);
@@ -440,8 +467,8 @@ void vti_span_leave(uint32_t id, uintptr_t frame, uint64_t ticks)
     struct vti_record *record;
     struct vti_record *taken = NULL;
 
-    if (vti_unlikely(!self->top))
-        return;
+    if (vti_unlikely(!self->top || self->top == self->stack_end))
+        goto slow;
     top = self->top - 1;
     if (vti_unlikely(top->token != &call_token || top->site != id ||
                      (frame && is_below(top->frame, frame))))

@@ -65,8 +65,13 @@ bool vti_thread_push_room(struct vti_thread *self)
     uint32_t room = self->stack_room;
     struct vti_open_span *grown;
 
-    if (self->top < self->stack_end)
+    if (self->top < self->stack_end) {
+        self->deep.by_hand = self->deep
+                                 .calls = 0; /* what was around them has ended, so have they */
         return true;
+    }
+    if (self->deep.by_hand || self->deep.calls)
+        return false; /* they are told by the stack being full */
     grown = vti_private_map(2 * (size_t)room * sizeof *grown);
     if (!grown)
         return false;
@@ -168,17 +173,31 @@ static void count_unplaced(const struct vti_arena_control *arena, struct vti_unp
     __atomic_fetch_add(&sum->events, events, __ATOMIC_RELEASE);
 }
 
-void vti_thread_too_deep(const struct vti_thread *self)
-{
-    count_unplaced(self->arena, &vti_arena_producer(self->arena)->too_deep, 2);
-}
-
 void vti_thread_end_slotless(const struct vti_thread *self, uint32_t *open)
 {
     if (!*open)
         return;
     --*open;
     count_unplaced(self->arena, &vti_arena_producer(self->arena)->without_slot, 1);
+}
+
+void vti_thread_begin_deep(const struct vti_thread *self, uint32_t *open)
+{
+    ++*open;
+    count_unplaced(self->arena, &vti_arena_producer(self->arena)->too_deep, 1);
+}
+
+void vti_thread_end_deep(const struct vti_thread *self, uint32_t *open)
+{
+    if (!*open)
+        return;
+    --*open;
+    count_unplaced(self->arena, &vti_arena_producer(self->arena)->too_deep, 1);
+}
+
+void vti_thread_lose_call(const struct vti_thread *self)
+{
+    count_unplaced(self->arena, &vti_arena_producer(self->arena)->lost_calls, 1);
 }
 
 /* Gives the thread a slot in the arena. Without one it has no stack, so it comes by here each time. */
@@ -188,7 +207,7 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
 
     self->slot = at == UINT32_MAX ? NULL : vti_arena_slot(arena, at);
     if (self->arena != arena)
-        self->slotless_scopes = self->slotless_spans = 0;
+        self->slotless = (struct vti_unplaced_spans){0, 0, 0};
     self->arena = arena;
     leave_stack(self);
     vti_calls_forget(self);
@@ -199,7 +218,7 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
     self->clock = arena->clock;
     self->stack_high = own_stack_high();
     reset_stack(self);
-    self->unplaced_depth = 0;
+    self->deep = (struct vti_unplaced_spans){0, 0, 0};
     self->slot->tid = (int32_t)syscall(SYS_gettid);
     self->slot->start = vti_clock_read(self->clock);
     self->slot->end = is_late ? self->slot->start : 0;
@@ -249,7 +268,7 @@ struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events)
     if (!self)
         return NULL;
     if (self->period != (word & ~VTI_CONTROL_KINDS))
-        self->slotless_spans = 0; /* they may have ended unseen */
+        self->slotless.by_hand = self->slotless.calls = 0; /* they may have ended unseen */
     if (self->arena != arena || !self->slot) {
         if (!enlist(self, arena)) {
             self->period = word & ~VTI_CONTROL_KINDS;

@@ -24,6 +24,13 @@ struct vti_open_span {
     uint32_t mark; /* of a call: vt_call_enter_at() */
 };
 
+/* Spans that are open and whose begin was counted as lost: their end is counted too, if it comes. */
+struct vti_unplaced_spans {
+    uint32_t scopes;
+    uint32_t by_hand;
+    uint32_t calls;
+};
+
 #define VTI_FIRST_STACK 160
 
 struct vti_thread {
@@ -51,12 +58,11 @@ struct vti_thread {
     struct vti_open_span *stack; /* [0] is a sentinel that matches nothing */
     uintptr_t stack_high;        /* above every frame of this thread's own stack */
     uint64_t async_next;
-    uint32_t unplaced_depth;  /* spans begun by hand beyond what the stack can hold */
-    uint32_t slotless_scopes; /* begun while there was no slot: their ends are lost too, … */
-    uint32_t slotless_spans;  /* … and those begun by hand */
-    uint32_t stack_room;      /* places in the stack, whether it is in use or not */
-    uint32_t end_rounds;      /* how often the thread's destructors have run */
-    int32_t late_tid;         /* of a thread that came after the last round */
+    struct vti_unplaced_spans slotless; /* begun while there was no slot */
+    struct vti_unplaced_spans deep;     /* begun beyond what the stack can hold */
+    uint32_t stack_room;                /* places in the stack, whether it is in use or not */
+    uint32_t end_rounds;                /* how often the thread's destructors have run */
+    int32_t late_tid;                   /* of a thread that came after the last round */
     struct vti_thread *next_free;
     struct vti_open_span first_stack[VTI_FIRST_STACK];
 };
@@ -76,11 +82,15 @@ struct vti_slow {
  * follow in every case. */
 struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events);
 
-/* Counts the end of a span as lost whose begin was, for want of a slot; `open` is how many of them there are. */
+/* Counts the end of a span as lost whose begin was, for want of a slot; `open` is one of self->slotless. */
 void vti_thread_end_slotless(const struct vti_thread *self, uint32_t *open);
 
-/* Counts a span as lost that nests deeper than there is memory for. */
-void vti_thread_too_deep(const struct vti_thread *self);
+/* The begin and the end of a span that nests deeper than there is memory for; `open` is one of self->deep. */
+void vti_thread_begin_deep(const struct vti_thread *self, uint32_t *open);
+void vti_thread_end_deep(const struct vti_thread *self, uint32_t *open);
+
+/* Counts a call as lost where nothing but its count would have been kept, and there is no slot for that. */
+void vti_thread_lose_call(const struct vti_thread *self);
 
 /* The same without registering: NULL if this thread has nothing open. */
 struct vti_thread *vti_slow_enter_open(struct vti_slow *slow);

@@ -457,6 +457,7 @@ void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_pro
     state_sampling(process);
     state_unplaced(process, &vti_arena_producer(process->arena)->without_slot, VTI_LOSS_THREADS);
     state_unplaced(process, &vti_arena_producer(process->arena)->too_deep, VTI_LOSS_DEPTH);
+    state_unplaced(process, &vti_arena_producer(process->arena)->lost_calls, VTI_LOSS_CALLS);
     process->fact.end = vti_recorder_ticks(process->recorder);
     process->fact.how = how;
     process->fact.status = status;

@@ -207,7 +207,7 @@ void vti_tree_write(struct vti_tree_copy *copy, struct vti_target *process, uint
     struct walk walk = {.copy = copy, .process = process, .track = track};
     struct vti_chunk *chunk;
 
-    if (!next || (!now && now_ns < copy->due_ns))
+    if (!now && now_ns < copy->due_ns)
         return;
     walk.ticks = vti_recorder_ticks(process->recorder);
     for (; next && left--; next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE)) {

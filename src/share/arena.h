@@ -108,6 +108,7 @@ struct vti_arena_producer {
     uint32_t reserved;
     struct vti_unplaced without_slot; /* of threads beyond the slots */
     struct vti_unplaced too_deep;     /* of spans that nest too deep for memory */
+    struct vti_unplaced lost_calls;   /* of threads beyond the slots, where no event is kept */
     struct vti_free_list slots;
     struct vti_free_list blocks;
     struct vti_free_list chunks;

@@ -56,8 +56,37 @@ def test_spans_without_an_end_beyond_the_slots(record):
     assert run.code == 0, run.done.stderr
     recording = run.recording
     assert recording.lost > 0
-    # One end was missing once, of a thread that got a slot between its begin and its end.
-    assert 0 <= 2 * run.facts["spans"] + run.facts["others"] - recording.events - recording.lost <= 1
+    assert recording.events + recording.lost == 2 * run.facts["spans"] + run.facts["others"]
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_slot_gained_between_begin_and_end(record, step):
+    """The main thread is beyond the slots until its step: from there on it is recorded, what came before is counted."""
+    run = record("crowd", 4096, "turn", step)
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 2 * (run.facts["spans"] + run.facts["more"])
+    first_lap = 2
+    before = step + (step > first_lap) + (step > first_lap + 1)
+    ends_of_those = {0: 0, 1: 1, 2: 2, 3: 2, 4: 2, 5: 1}[step]
+    assert recording.lost == before + ends_of_those
+
+
+def test_calls_without_a_slot_are_counted(record):
+    run = record("crowd", 4200, "calls")
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    counted = recording.query("SELECT sum(calls) AS n FROM calls")[0]["n"]
+    assert counted + recording.lost == run.facts["spans"]
+    assert 0 < recording.lost <= 2 * (4201 - 4096)  # the main thread has a slot too
+
+
+def test_calls_on_the_timeline_without_a_slot_are_counted(record):
+    run = record("crowd", 4200, "calls", options=["--timeline"])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.events + recording.lost == 2 * run.facts["spans"]
+    assert 0 < recording.lost <= 2 * 2 * (4201 - 4096)
 
 
 @pytest.mark.parametrize("count", [4095, 4096])
