@@ -28,7 +28,13 @@ extern "C" {
 #define VT_ON_TIMELINE 0x08u /* calls, as spans with their times, instead of trees */
 
 /* Who a function belongs to; each language has a cost of its own. */
-enum vt_language { VT_LANGUAGE_PYTHON = 1, VT_LANGUAGE_BUILTIN, VT_LANGUAGE_C };
+enum vt_language {
+    VT_LANGUAGE_PYTHON = 1,
+    VT_LANGUAGE_BUILTIN,
+    VT_LANGUAGE_C,
+    VT_LANGUAGE_PYTHON_LINE, /* of costs only: one line event, see line.h */
+    VT_LANGUAGE_C_LINE
+};
 
 struct vt_function {
     const char *name;     /* as people know it: "Step.execute" */
