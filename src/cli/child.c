@@ -1,8 +1,8 @@
 /*
  * child.c - the program that `run` starts: its signals, its end, and how its end becomes ours.
  *
- * It stays in our process group, so that the terminal sends Ctrl-C and Ctrl-Z to it directly; what
- * another process sends to us alone is passed on.
+ * It stays in our process group, so that the terminal sends Ctrl-C and Ctrl-Z to it directly, and others what they
+ * send to the group; what another process sends to us alone is passed on.
  */
 #include "cli/child.h"
 
@@ -19,14 +19,15 @@
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGPIPE};
 
-static void watch_signals(struct vti_child *child)
+static void watch_signals(struct vti_child *child, sigset_t *passed)
 {
     sigset_t mask;
 
-    sigemptyset(&mask);
-    sigaddset(&mask, SIGCHLD);
+    sigemptyset(passed);
     for (unsigned i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
-        sigaddset(&mask, passed_on[i]);
+        sigaddset(passed, passed_on[i]);
+    mask = *passed;
+    sigaddset(&mask, SIGCHLD);
     sigprocmask(SIG_BLOCK, &mask, &child->old_mask);
     child->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -55,15 +56,17 @@ static int cannot_run(const char *name, int error)
 
 int vti_child_start(struct vti_child *child, char **program)
 {
+    sigset_t passed;
     int report[2];
     int error = 0;
     ssize_t got;
 
+    child->group.witness = 0;
     if (pipe2(report, O_CLOEXEC)) {
         vti_cmd_fail("run", "cannot make a pipe: %s", strerror(errno));
         return VTI_EXIT_SETUP;
     }
-    watch_signals(child);
+    watch_signals(child, &passed);
     child->pid = fork();
     if (child->pid == 0)
         become(child, program, report[1]);
@@ -77,8 +80,10 @@ int vti_child_start(struct vti_child *child, char **program)
         got = read(report[0], &error, sizeof error);
     while (got < 0 && errno == EINTR);
     close(report[0]);
-    if (got != (ssize_t)sizeof error)
+    if (got != (ssize_t)sizeof error) {
+        vti_group_watch(&child->group, &passed);
         return 0;
+    }
     waitpid(child->pid, NULL, 0);
     return cannot_run(program[0], error);
 }
@@ -90,10 +95,15 @@ bool vti_child_check(struct vti_child *child)
     while (read(child->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
         bool is_from_terminal = info.ssi_code == SI_KERNEL;
 
-        if (info.ssi_signo != SIGCHLD && !is_from_terminal && (pid_t)info.ssi_pid != child->pid)
+        if (info.ssi_signo == SIGCHLD || vti_group_got(&child->group, (int)info.ssi_signo))
+            continue;
+        if (!is_from_terminal && (pid_t)info.ssi_pid != child->pid)
             kill(child->pid, (int)info.ssi_signo);
     }
-    return waitpid(child->pid, &child->status, WNOHANG) == child->pid;
+    if (waitpid(child->pid, &child->status, WNOHANG) != child->pid)
+        return false;
+    vti_group_end(&child->group);
+    return true;
 }
 
 int vti_child_exit(struct vti_child *child)

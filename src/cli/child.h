@@ -2,6 +2,8 @@
 #ifndef VENTURI_CLI_CHILD_H
 #define VENTURI_CLI_CHILD_H
 
+#include "cli/group.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -11,6 +13,7 @@ struct vti_child {
     int signal_fd; /* readable when a signal came for us, SIGCHLD included */
     int status;    /* waitpid's, once it has ended */
     sigset_t old_mask;
+    struct vti_group group;
 };
 
 /* Starts the program. 0, or an exit code (126, 127, 125) after one line on stderr. */

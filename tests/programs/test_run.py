@@ -3,7 +3,10 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
+
+import pytest
 
 from conftest import VENTURI, Recording, child_of, program
 
@@ -25,11 +28,29 @@ def test_not_found_and_not_executable(tmp_path):
         assert not (tmp_path / "x.vt").exists()
 
 
-def test_a_program_without_trace_points(tmp_path):
-    done = subprocess.run([VENTURI, "run", "-o", tmp_path / "x.vt", "true"], capture_output=True, text=True)
+@pytest.mark.parametrize("option, expected", [
+    ("-q", ()),
+    ("-f", ("not compiled by `venturi cc`, and hit no trace point", "run --native true")),
+    ("--functions", ("(-finstrument-functions), nor was what it loaded", "run --native true"))])
+def test_a_program_without_trace_points(tmp_path, option, expected):
+    done = subprocess.run([VENTURI, "run", option, "-o", tmp_path / "x.vt", "true"], capture_output=True, text=True)
     assert done.returncode == 0
-    assert "nothing recorded" in done.stderr
+    assert done.stderr.count("\n") == len(expected) and all(words in done.stderr for words in expected), done.stderr
     assert Recording(tmp_path / "x.vt").events == 0
+
+
+def test_a_static_program(tmp_path):
+    (tmp_path / "x.c").write_text("int main(void) { return 0; }\n")
+    if subprocess.run(["cc", "-static", tmp_path / "x.c", "-o", tmp_path / "x"], capture_output=True).returncode:
+        pytest.skip("nothing can be linked statically here")
+    done = subprocess.run([VENTURI, "run", "-o", tmp_path / "x.vt", tmp_path / "x"], capture_output=True, text=True)
+    assert "x is linked statically" in done.stderr and "venturi: next  link it dynamically" in done.stderr
+    assert "VT_SPAN" not in done.stderr
+
+
+def test_a_folder_is_no_program(tmp_path):
+    done = subprocess.run([VENTURI, "run", "."], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (126, "venturi run: .: a folder without a __main__.py\n")
 
 
 def test_signals_are_passed_on(tmp_path):
@@ -40,6 +61,31 @@ def test_signals_are_passed_on(tmp_path):
     child.send_signal(signal.SIGUSR1)
     assert child.stdout.readline() == "got\n"
     assert child.wait(20) == 5
+
+
+@pytest.mark.parametrize("whom", ["group", "tool", "program", "twice"])
+def test_a_signal_reaches_the_program_once(tmp_path, whom):
+    """Sent to all, to us alone, to the program alone; to all and then, when that is over, to us."""
+    script = ("import signal, sys, time\n"
+              "signal.signal(signal.SIGINT, lambda *_: print('got', flush=True))\n"
+              "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+              "print('ready', flush=True)\n"
+              "while True: time.sleep(0.01)\n")
+    child = subprocess.Popen([VENTURI, "run", "-q", "--no-functions", "-o", tmp_path / "x.vt", sys.executable, "-c", script],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    assert child.stdout.readline() == "ready\n"
+    if whom in ("group", "twice"):
+        os.killpg(child.pid, signal.SIGINT)
+    if whom == "twice":
+        time.sleep(0.2)
+    if whom in ("tool", "twice"):
+        os.kill(child.pid, signal.SIGINT)
+    if whom == "program":
+        os.kill(child_of(child.pid), signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.communicate(timeout=20)[0] == "got\n" * (2 if whom == "twice" else 1)
+    assert child.returncode == 7
 
 
 def read_until(fd, word):
