@@ -3,13 +3,17 @@
 
 usage: bench_python.py [--build FOLDER] [--rounds N] [--json] [PYTHON...]
 
-PYTHON is a path; without any those of tools/pythons are measured. Each tool runs in a process of its own, in
-turn, and the fastest of many short batches counts: other load on the machine only ever adds time. Times are
-CPU time of the process. Prints a table, or with --json one object a line.
+PYTHON is a path; without any those of tools/pythons are measured. Each tool runs in processes of its own, in turn with
+the others. A process measures itself before the tool is switched on and after: where its memory happens to lie makes
+one process up to 30 % slower than the next, with or without a tool. Of the batches of a process the fastest counts, for
+other load only ever adds time; of the processes the lower quartile of what the tool adds, and the median of factors.
+Times are CPU time of the process. The row of nothing shows how far that is to be trusted. Prints a table, or with --json
+one object a line.
 """
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -73,24 +77,26 @@ def switch_on(tool):
     return None
 
 
-def work(tool, seconds):
-    """The shortest batch of each kind of work, in nanoseconds."""
-    for function, _ in WORK.values():
-        function()
-    kept = switch_on(tool)
+def shortest_batch(function, seconds):
+    """In nanoseconds."""
     clock = time.process_time_ns
-    best = {}
-    for name, (function, _) in WORK.items():
-        for _ in range(5):
-            function()
-        shortest = 1 << 62
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            before = clock()
-            function()
-            shortest = min(shortest, clock() - before)
-        best[name] = shortest
-    print(json.dumps(best))
+    shortest = 1 << 62
+    for _ in range(5):
+        function()
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        before = clock()
+        function()
+        shortest = min(shortest, clock() - before)
+    return shortest
+
+
+def work(tool, seconds):
+    """The shortest batch of each kind of work, without the tool and with it."""
+    without = {name: shortest_batch(function, seconds) for name, (function, _) in WORK.items()}
+    kept = switch_on(tool)
+    print(json.dumps({name: (without[name], shortest_batch(function, seconds))
+                      for name, (function, _) in WORK.items()}))
     sys.stdout.flush()
     del kept
     os._exit(0)
@@ -114,29 +120,38 @@ def measure(python, tool, seconds, folder):
 
 
 def measure_all(python, options):
-    best = {}
+    """What each process found, by tool."""
+    found = {tool: [] for tool in TOOLS}
+    missing = set()
     for _ in range(options.rounds):
         for tool in TOOLS:
-            found = measure(python, tool, options.seconds, options.build)
-            if found:
-                known = best.setdefault(tool, found)
-                best[tool] = {name: min(known[name], value) for name, value in found.items()}
-    return best
+            one = None if tool in missing else measure(python, tool, options.seconds, options.build)
+            if one:
+                found[tool].append(one)
+            else:
+                missing.add(tool)
+    return found
 
 
-def figures(version, best):
+def call_ns(found):
+    """A machine that is busy for a while slows several processes down, with the tool and without."""
+    added = sorted(one["fib"][1] - one["fib"][0] for one in found)
+    return added[len(added) // 4] / WORK["fib"][1]
+
+
+def figures(version, found):
     """One for each tool: net ns for a call, its ratio to cProfile, factors of the three kinds of work."""
-    base, calls = best["nothing"], WORK["fib"][1]
-    peer = (best["cProfile"]["fib"] - base["fib"]) / calls
-    for tool in TOOLS[1:]:
-        if tool not in best:
+    peer = call_ns(found["cProfile"])
+    for tool in TOOLS:
+        if not found[tool]:
             yield {"python": version, "tool": tool, "missing": True}
             continue
-        net = (best[tool]["fib"] - base["fib"]) / calls
+        net = call_ns(found[tool])
         limits = BUDGETS.get(tool, {})
         budget = limits.get(tuple(int(n) for n in version.split(".")), limits.get(None))
         yield {"python": version, "tool": tool, "call_ns": net, "ratio": net / peer, "budget": budget,
-               "factors": {name: best[tool][name] / base[name] for name in WORK}}
+               "factors": {name: statistics.median(one[name][1] / one[name][0] for one in found[tool])
+                           for name in WORK}}
 
 
 def show(row):
@@ -158,8 +173,8 @@ def pythons():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--build", default=os.path.join(HERE, "..", "build"))
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--seconds", type=float, default=0.4, help="for each kind of work in each round")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=0.05, help="for each kind of work in each process")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("pythons", nargs="*", metavar="PYTHON")
     options = parser.parse_args()

@@ -22,6 +22,9 @@ ROWS = [
     ("span", "  against uftrace, -pg", "uftrace_pg_call", "uftrace", 1, None),
     ("function_fib", "C function call, fib", "uftrace_function_fib", "uftrace", 1, ("ratio", "<=", 0.30)),
     ("function_call", "  empty function", "uftrace_function_call", "uftrace", 1, ("ratio", "<=", 0.30)),
+    ("line_event", "line reached", "line_clock", "clock", 1, None),
+    ("line_same", "  the same one again", "line_clock", "clock", 1, None),
+    ("line_call", "  a call of one line", "line_clock", "clock", 2, None),
     ("bytes_any", "bytes per event", "lttng_bytes", "LTTng", 1, ("value", "<=", 3)),
     ("bytes_calls", "  names as in call trees", "uftrace_pg_bytes", "uftrace", 1, ("value", "<=", 3)),
     ("drainer", "drainer CPU per event", None, None, 1, None),
@@ -48,6 +51,16 @@ for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
         ("python %s, yappi" % version, "  yappi", peer, "cProfile", 1, None),
         ("python %s, viztracer" % version, "  viztracer", peer, "cProfile", 1, None),
         ("python %s, loop" % version, "  loop without calls", None, None, 1, ("value", "<=", 1.02)),
+    ]
+
+# Lines of Python functions, net cost of one; what is not profiled runs as without a tool.
+for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
+    most = 0.10 if version in ("3.12", "3.13") else 0.28
+    ROWS += [
+        ("lines %s, venturi" % version, "Python %s line" % version, "lines %s, line_profiler" % version, "kernprof", 1,
+         ("ratio", "<=", most)),
+        ("lines %s, plain" % version, "  code without @profile", None, None, 1, ("value", "<=", 1.05)),
+        ("lines %s, callees" % version, "  callees of a profiled one", None, None, 1, ("value", "<=", 1.05)),
     ]
 
 WIDTHS = (28, 9, 17, 9, 11, 6)

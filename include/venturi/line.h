@@ -39,8 +39,17 @@ struct vt_lines {
 /* A call begins. `frame` stands for the call until it ends; two open calls of a thread differ in it. */
 VT_API void vt_lines_enter(struct vt_lines *lines, const void *frame);
 
-/* The innermost call reaches a line; `is_start`: a statement begins there, else it goes on. */
+/* How a line is reached. 0: the statement that it belongs to goes on. */
+#define VT_LINE_STARTS 1u /* a statement begins there */
+#define VT_LINE_UNTOLD 2u /* the interpreter told no event: none is counted, only the statement */
+
+/* The innermost call reaches a line; `is_start` are the bits above. */
 VT_API void vt_line_reach(const void *frame, uint32_t row, uint32_t is_start);
+
+/* The same for a hook that knows the function: a call that nobody saw beginning (recording was off, or it began in the
+ * parent before a fork) is counted from here on. */
+VT_API void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t row,
+                             uint32_t is_start);
 
 /* The call ends, and those inside of it that ended unseen. */
 VT_API void vt_lines_leave(const void *frame);

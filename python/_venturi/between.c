@@ -1,5 +1,5 @@
 /*
- * between.c - what was called between two snapshots of this process.
+ * between.c - what was called between snapshots of this process.
  *
  * Counts and times are differences. Of the shortest and the longest call only that is known which
  * the earlier snapshot had not seen: without one that is better, it is unknown. A function that was
@@ -19,7 +19,7 @@ struct between {
     struct vti_calls *calls;
     const struct vti_py_snapshot *after, *before;
     double ns_per_tick;
-    bool is_raw;
+    const struct vti_py_wanted *wanted;
     uint32_t *call_of; /* of each node of `after`: index of its call, VT_NONE: none */
     double *outside;   /* of each call: what its hooks took outside of it */
     PyObject *twins;   /* texts and line of a function to how many have them */
@@ -76,20 +76,28 @@ static int64_t add_function(struct between *between, const struct vti_py_functio
     return index;
 }
 
-/* Functions of other hooks (C) have no texts here: their number must do. */
+/* Nothing is known of it: its number must do. */
 static int64_t add_unknown(struct between *between, uint32_t id)
 {
     char name[32];
+    bool is_more = id == VT_FUNCTION_MORE;
     const struct vti_function function = {
-        .name = name, .function = name, .file = "", .language = "c"};
+        .name = name, .function = name, .file = "", .language = is_more ? "" : "c"};
 
-    snprintf(name, sizeof name, "(function %u)", id);
+    snprintf(name, sizeof name, is_more ? "(more functions)" : "(function %u)", id);
     return vti_calls_function(between->calls, &function);
+}
+
+static const struct vti_py_function *known_function(uint32_t id)
+{
+    const struct vti_py_function *known = vti_py_function(id);
+
+    return known ? known : vti_py_function_meet(id);
 }
 
 static int64_t function_of(struct between *between, uint32_t id)
 {
-    const struct vti_py_function *known = vti_py_function(id);
+    const struct vti_py_function *known = known_function(id);
     PyObject *key = PyLong_FromUnsignedLong(id);
     PyObject *found = key ? PyDict_GetItemWithError(between->indices, key) : NULL;
     int64_t index = found ? PyLong_AsLong(found) : VTI_E_NOMEM;
@@ -130,8 +138,8 @@ static int add_node(struct between *between, size_t at)
     const struct vt_call_node *then = earlier < 0 ? NULL : &between->before->nodes[earlier];
     const struct vt_call_node *base = then ? then : &none;
     int64_t parent = vti_py_snapshot_find(between->after, now->thread, now->parent);
-    const struct vti_py_function *known = vti_py_function(now->function);
-    struct vti_py_cost cost = vti_py_cost(known && !between->is_raw ? known->language : 0);
+    const struct vti_py_function *known = known_function(now->function);
+    struct vti_py_cost cost = vti_py_cost(known && !between->wanted->is_raw ? known->language : 0);
     double entries = (double)(now->calls - base->calls + now->resumes - base->resumes);
     double inner = cost.inner * between->ns_per_tick;
     struct vti_call call = {
@@ -149,6 +157,10 @@ static int add_node(struct between *between, size_t at)
     int64_t function;
     int64_t index;
 
+    if (between->wanted->no_builtins && known && known->language == VT_LANGUAGE_BUILTIN) {
+        between->call_of[at] = call.parent;
+        return 0;
+    }
     if (!(entries > 0)) {
         between->call_of[at] = VT_NONE;
         return 0;
@@ -169,8 +181,11 @@ static int add_durations(struct between *between, const struct vt_call_durations
 {
     const struct vt_call_durations *then = vti_py_snapshot_durations(between->before, now);
     struct vti_durations durations = {.ns_per_tick = between->ns_per_tick};
+    const struct vti_py_function *known = known_function(now->function);
     int64_t function;
 
+    if (between->wanted->no_builtins && known && known->language == VT_LANGUAGE_BUILTIN)
+        return 0;
     for (size_t i = 0; i < VT_DURATION_BUCKETS; i++)
         durations.counts[i] = now->counts[i] - (then ? then->counts[i] : 0);
     if (!vti_durations_count(&durations))
@@ -181,53 +196,52 @@ static int add_durations(struct between *between, const struct vt_call_durations
     return vti_calls_durations(between->calls, (uint32_t)function, &durations);
 }
 
-static bool is_of_thread(const struct vti_py_snapshot *snapshot, uint32_t thread, int32_t tid)
+static int add_period(struct between *between, const struct vti_py_period *period)
 {
-    for (size_t i = 0; tid && i < snapshot->node_count; i++)
-        if (snapshot->nodes[i].thread == thread)
-            return snapshot->nodes[i].tid == tid;
-    return true;
-}
-
-static int add_all(struct between *between, int32_t tid)
-{
-    const struct vti_py_snapshot *after = between->after;
+    const struct vti_py_snapshot *after = period->after;
+    uint32_t thread = between->wanted->thread;
     int code = 0;
 
+    between->after = after;
+    between->before = period->before;
+    between->ns_per_tick = 1e9 / after->ticks_per_second;
     for (size_t i = 0; i < after->node_count && !code; i++) {
         between->call_of[i] = VT_NONE;
-        if (!tid || after->nodes[i].tid == tid)
+        if (!thread || after->nodes[i].thread == thread)
             code = add_node(between, i);
     }
     for (size_t i = 0; i < after->duration_count && !code; i++)
-        if (is_of_thread(after, after->durations[i].thread, tid))
+        if (!thread || after->durations[i].thread == thread)
             code = add_durations(between, &after->durations[i]);
-    if (!code) {
-        vti_calls_settle(between->calls, between->outside);
-        vti_calls_finish(between->calls);
-        between->calls->lost_calls = after->lost_calls -
-                                     (between->before ? between->before->lost_calls : 0);
-    }
+    between->calls->lost_calls += after->lost_calls -
+                                  (period->before ? period->before->lost_calls : 0);
     return code;
 }
 
-int vti_py_between(struct vti_calls *calls, const struct vti_py_snapshot *after,
-                   const struct vti_py_snapshot *before, bool is_raw, int32_t tid)
+int vti_py_between(struct vti_calls *calls, const struct vti_py_period *periods, size_t count,
+                   const struct vti_py_wanted *wanted)
 {
-    struct between between = {.calls = calls,
-                              .after = after,
-                              .before = before,
-                              .is_raw = is_raw,
-                              .ns_per_tick = 1e9 / after->ticks_per_second,
-                              .call_of = malloc((after->node_count + 1) * sizeof(uint32_t)),
-                              .outside = malloc((after->node_count + 1) * sizeof(double)),
-                              .twins = PyDict_New(),
-                              .indices = PyDict_New()};
+    struct between between = {
+        .calls = calls, .wanted = wanted, .twins = PyDict_New(), .indices = PyDict_New()};
+    size_t most = 0;
+    size_t all = 0;
     int code = VTI_E_NOMEM;
 
+    for (size_t i = 0; i < count; i++) {
+        all += periods[i].after->node_count;
+        most = periods[i].after->node_count > most ? periods[i].after->node_count : most;
+    }
     vti_calls_init(calls);
+    between.call_of = malloc((most + 1) * sizeof *between.call_of);
+    between.outside = malloc((all + 1) * sizeof *between.outside);
     if (between.call_of && between.outside && between.twins && between.indices)
-        code = add_all(&between, tid);
+        code = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        code = add_period(&between, &periods[i]);
+    if (!code) {
+        vti_calls_settle(calls, between.outside);
+        vti_calls_finish(calls);
+    }
     Py_XDECREF(between.indices);
     Py_XDECREF(between.twins);
     free(between.outside);

@@ -13,7 +13,7 @@ struct vti_py_cost {
     double inner;
 };
 
-/* Before the hooks are switched on, and after: 5 ms in all. Leaves nothing in the tree of calls. Does nothing
+/* Before the hooks are switched on, and after: some ms in all. Leaves nothing in the tree of calls. Does nothing
  * while nobody records, and the second time. 0, or -1 with an exception. */
 int vti_py_calibrate_before(bool has_builtins);
 int vti_py_calibrate_after(bool has_builtins);

@@ -1,45 +1,32 @@
 /*
  * code.c - code objects get the ids of their functions, on their first call.
  *
- * Two code objects are two functions, also if file, line and name are the same. Only a code object that is gone
- * hands its id on to an equal one: a program that makes the same function over and over would else fill the
- * table of functions. Never runs Python code of the program.
+ * Code objects with the same file, line, name and code are one function: a module that is loaded again, a function
+ * that is made over and over. Where any of that differs they are two. Never runs Python code of the program.
  */
 #include "code.h"
 
 #include "filter.h"
 #include "functions.h"
 #include "greenlets.h"
+#include "identity.h"
 #include "names.h"
 
 #include <string.h>
 #include <venturi/hook.h>
 
-#define DEAD_LISTS 4096
+#define LISTS 16384
 
 uintptr_t vti_py_code_fresh;
 Py_ssize_t vti_py_code_slot = -1;
 
 static uintptr_t generation; /* 0: nothing was judged yet, as in a slot that nobody set */
-static uint32_t dead[DEAD_LISTS];
-
-static void on_code_gone(void *value)
-{
-    uint32_t id = (uint32_t)(uintptr_t)value & VTI_PY_CODE_ID;
-    struct vti_py_function *function = id ? vti_py_function(id) : NULL;
-    uint32_t *list;
-
-    if (!function)
-        return;
-    list = &dead[function->hash % DEAD_LISTS];
-    function->next_dead = *list;
-    *list = id;
-}
+static uint32_t alike[LISTS];
 
 int vti_py_code_init(void)
 {
     if (vti_py_code_slot < 0)
-        vti_py_code_slot = vti_py_extra_index(on_code_gone);
+        vti_py_code_slot = vti_py_extra_index(NULL);
     if (vti_py_code_slot < 0) {
         PyErr_SetString(PyExc_RuntimeError, "no place left in code objects (co_extra)");
         return -1;
@@ -53,57 +40,41 @@ void vti_py_code_judge_again(void)
     vti_py_code_fresh = generation << (VTI_PY_CODE_GENERATION_SHIFT - VTI_PY_CODE_FLAGS_SHIFT);
 }
 
-static bool is_same(const struct vti_py_function *function, uint64_t hash, PyCodeObject *code,
-                    PyObject *qualname)
+static bool is_same(const struct vti_py_function *function, const struct vti_py_function *other)
 {
-    return function->hash == hash && function->line == (uint32_t)code->co_firstlineno &&
-           !PyUnicode_Compare(function->file, code->co_filename) &&
-           !PyUnicode_Compare(function->qualname, qualname);
-}
-
-/* The id of a code object that was equal to this one and is gone; 0: there is none. */
-static uint32_t inherit(uint64_t hash, PyCodeObject *code, PyObject *qualname)
-{
-    for (uint32_t *link = &dead[hash % DEAD_LISTS]; *link;) {
-        struct vti_py_function *function = vti_py_function(*link);
-        uint32_t id = *link;
-
-        if (is_same(function, hash, code, qualname)) {
-            *link = function->next_dead;
-            return id;
-        }
-        link = &function->next_dead;
-    }
-    return 0;
+    return function->identity == other->identity && function->line == other->line &&
+           !PyUnicode_Compare(function->file, other->file) &&
+           !PyUnicode_Compare(function->qualname, other->qualname);
 }
 
 static uint32_t new_id(PyCodeObject *code, PyObject *qualname)
 {
-    Py_hash_t hash = PyObject_Hash((PyObject *)code);
     struct vti_py_function function = {
         .file = code->co_filename,
         .name = code->co_name,
         .qualname = qualname,
-        .hash = (uint64_t)hash,
+        .identity = vti_py_identity(code),
         .line = (uint32_t)code->co_firstlineno,
         .language = VT_LANGUAGE_PYTHON,
     };
-    uint32_t id = inherit((uint64_t)hash, code, qualname);
+    uint32_t *list = &alike[function.identity % LISTS];
+    uint32_t id;
 
-    if (!id)
-        id = vti_py_function_add(&function);
-    return id <= VTI_PY_CODE_ID ? id : 0;
+    for (id = *list; id; id = vti_py_function(id)->next_alike)
+        if (is_same(vti_py_function(id), &function))
+            return id;
+    function.next_alike = *list;
+    id = vti_py_function_add(&function);
+    if (id > VTI_PY_CODE_ID)
+        return 0;
+    if (id && id != VT_FUNCTION_MORE)
+        *list = id;
+    return id;
 }
 
-/* Writes to the slot itself where there is one: the interpreter would call on_code_gone() for what
- * was there before. */
 static void keep(PyCodeObject *code, uintptr_t value)
 {
-    struct vti_py_extras *extras = code->co_extra;
-
-    if (extras && extras->count > vti_py_code_slot)
-        extras->values[vti_py_code_slot] = value;
-    else if (vti_py_extra_set((PyObject *)code, vti_py_code_slot, (void *)value))
+    if (vti_py_extra_set((PyObject *)code, vti_py_code_slot, (void *)value))
         PyErr_Clear(); /* no memory: it is judged again at its next call */
 }
 
@@ -132,6 +103,19 @@ uint32_t vti_py_code_adopt(PyCodeObject *code)
         id = new_id(code, code->co_name);
     if (id)
         keep(code, generation << VTI_PY_CODE_GENERATION_SHIFT | id);
+    return id;
+}
+
+uint32_t vti_py_code_name(PyCodeObject *code, PyObject *qualname)
+{
+    uintptr_t known = vti_py_code_known(code);
+    uint32_t id = (uint32_t)known & VTI_PY_CODE_ID;
+
+    if (id || !vt_ticks())
+        return id;
+    id = new_id(code, qualname);
+    if (id)
+        keep(code, known | id);
     return id;
 }
 

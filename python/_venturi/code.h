@@ -55,6 +55,10 @@ void vti_py_code_judge_again(void);
  */
 uint32_t vti_py_code_look(PyCodeObject *code, const vti_py_frame *frame);
 
+/* The id of a code object, whatever the filter says of its calls; `qualname` is used if it has none yet. 0 while nobody
+ * records. */
+uint32_t vti_py_code_name(PyCodeObject *code, PyObject *qualname);
+
 /* The id of a code object that is recorded whatever the filter says; 0 while nobody records. */
 uint32_t vti_py_code_adopt(PyCodeObject *code);
 

@@ -4,7 +4,8 @@
  * 3.9 and 3.10 use the C stack for every call by themselves: we get out of the way before the interpreter
  * goes on, and such calls are counted as lost. 3.11 does not, but for the hook: it is taken away, which is
  * possible for all threads only, and the thread's profile function sees the calls instead. While that
- * thread is in a built-in function, where it may wait for others, the hook is back.
+ * thread is in a built-in function, where it may wait for others, the hook is back; Python functions that such a
+ * function calls take it away again, and leave nothing of ours on the stack.
  */
 #include "deep.h"
 
@@ -64,6 +65,12 @@ void vti_py_deep_event(PyFrameObject *frame, int what)
     (void)frame, (void)what;
 }
 
+bool vti_py_deep_is_lost(int what)
+{
+    (void)what;
+    return false;
+}
+
 #else
 
 /* Not here: what is below the floor belongs to the C code of the program. */
@@ -72,22 +79,48 @@ bool vti_py_deep_retreat(void)
     return false;
 }
 
-PyObject *vti_py_evaluate_deep(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+static PyObject *go_down(PyThreadState *thread, vti_py_frame *frame, int is_throw)
 {
-    bool was_deep = vti_py_thread.is_deep;
     PyObject *result;
 
-    if (vti_py_thread.is_main)
-        extend_stack();
+    if (vti_py_thread.is_main && extend_stack())
+        vti_py_thread.bottom = 0;
     vti_py_profile_function_set(thread);
     vti_py_thread.is_deep = true;
     vti_py_frames_hook(false);
     result = vti_py_evaluate_next(thread, frame, is_throw);
     vti_py_frames_hook(true);
-    vti_py_thread.is_deep = was_deep;
-    if (!was_deep && !vti_py_has_builtins)
+    vti_py_thread.is_deep = vti_py_thread.is_called_back = false;
+    vti_py_thread.lost = 0;
+    if (!vti_py_has_builtins)
         vti_py_profile_function_unset(thread);
     return result;
+}
+
+/* The last call is a jump: what a program needs of the stack for each call must not become more. */
+PyObject *vti_py_evaluate_deep(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+{
+    if (!vti_py_thread.is_deep)
+        return go_down(thread, frame, is_throw);
+    vti_py_thread.is_called_back = true;
+    vti_py_profile_function_set(thread);
+    vti_py_frames_hook(false);
+    return vti_py_evaluate_next(thread, frame, is_throw);
+}
+
+bool vti_py_deep_is_lost(int what)
+{
+    bool is_begin = what == PyTrace_CALL || what == PyTrace_C_CALL;
+
+    if (is_begin && (vti_py_thread.lost || vti_py_stack_pointer() < vti_py_thread.bottom)) {
+        vti_py_thread.lost++;
+        vt_call_lost();
+        return true;
+    }
+    if (is_begin || !vti_py_thread.lost)
+        return false;
+    vti_py_thread.lost--;
+    return true;
 }
 
 /* The event comes with the first instruction of the function, and with that after a yield. */
@@ -114,21 +147,27 @@ static void enter(const vti_py_frame *frame)
 static void leave(const vti_py_frame *frame)
 {
     uint32_t found = (uint32_t)vti_py_code_known(frame->f_code);
+    uint64_t ticks;
 
-    if (!(found & VTI_PY_CODE_IGNORED))
-        vti_py_generator_suspend(frame, vt_call_leave(found & VTI_PY_CODE_ID));
+    if (found & VTI_PY_CODE_IGNORED)
+        return;
+    ticks = vt_call_leave(found & VTI_PY_CODE_ID);
+    if (vti_py_generator_is_suspended(frame))
+        vti_py_generator_suspend(frame, ticks);
 }
 
 void vti_py_deep_event(PyFrameObject *frame, int what)
 {
-    if (what == PyTrace_CALL)
-        enter(frame->f_frame);
-    else if (what == PyTrace_RETURN)
-        leave(frame->f_frame);
-    else if (what == PyTrace_C_CALL)
+    if (what == PyTrace_C_CALL)
         vti_py_frames_hook(true);
-    else
+    else if (what != PyTrace_CALL && what != PyTrace_RETURN)
         vti_py_frames_hook(false);
+    else if (vti_py_deep_is_lost(what))
+        return;
+    else if (what == PyTrace_CALL)
+        enter(frame->f_frame);
+    else
+        leave(frame->f_frame);
 }
 
 #endif

@@ -15,4 +15,8 @@ PyObject *vti_py_evaluate_deep(PyThreadState *thread, vti_py_frame *frame, int i
 /* An event of the profile function while the thread is down there. */
 void vti_py_deep_event(PyFrameObject *frame, int what);
 
+/* Whether such an event is one of those that are not counted because the stack has come to its end. Asked for each that
+ * would be, once. */
+bool vti_py_deep_is_lost(int what);
+
 #endif

@@ -85,16 +85,16 @@ static inline PyObject *evaluate_function(PyThreadState *thread, vti_py_frame *f
     result = vti_py_evaluate_next(thread, frame, is_throw);
     id = (uint32_t)vti_py_code_known(frame->f_code) & VTI_PY_CODE_ID;
     if (vti_py_likely(result != NULL))
-        vt_call_leave(id);
-    else
-        leave_failed(frame, id);
-    return result;
+        return vt_call_leave_with(id, result);
+    leave_failed(frame, id);
+    return NULL;
 }
 
 static PyObject *evaluate_generator(PyThreadState *thread, vti_py_frame *frame, int is_throw,
                                     uint32_t id)
 {
     PyObject *result;
+    uint64_t ticks;
 
     if (is_made_now(frame))
         return vti_py_evaluate_next(thread, frame, is_throw);
@@ -103,7 +103,9 @@ static PyObject *evaluate_generator(PyThreadState *thread, vti_py_frame *frame, 
     else
         vt_call_resume(id, vti_py_generator_since(frame));
     result = vti_py_evaluate_next(thread, frame, is_throw);
-    vti_py_generator_suspend(frame, vt_call_leave(id));
+    ticks = vt_call_leave(id);
+    if (result && vti_py_generator_is_suspended(frame))
+        vti_py_generator_suspend(frame, ticks);
     return result;
 }
 

@@ -4,6 +4,9 @@
  */
 #include "functions.h"
 
+#include "collect/symtab.h"
+
+#include <stdlib.h>
 #include <venturi/hook.h>
 
 static struct vti_py_function *functions;
@@ -70,13 +73,57 @@ uint32_t vti_py_function_add(const struct vti_py_function *function)
 {
     uint32_t id = ask_for_id(function);
 
+    if (id == VT_FUNCTION_MORE)
+        return id; /* and has no texts */
     if (!id || grow(id))
         return 0;
-    if (functions[id].language)
-        return id; /* "more sites": the first of them stands for all */
     functions[id] = *function;
     Py_INCREF(function->file);
     Py_INCREF(function->name);
     Py_INCREF(function->qualname);
     return id;
+}
+
+/* "module+0xoffset", which is all that the hooks of C know, becomes the symbol there. */
+static const char *symbol_of(const struct vt_function *function, char *symbol)
+{
+    struct vti_module module = {0};
+    const char *offset = strrchr(function->name, '+');
+
+    if (!offset || strlen(function->file) >= sizeof module.path)
+        return function->name;
+    memcpy(module.path, function->file, strlen(function->file) + 1);
+    return vti_symtab_name(&module, strtoul(offset + 1, NULL, 16), symbol, VTI_SYMBOL_BYTES)
+               ? symbol
+               : function->name;
+}
+
+static PyObject *text_of(const char *bytes)
+{
+    return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "replace");
+}
+
+struct vti_py_function *vti_py_function_meet(uint32_t id)
+{
+    char texts[3 * VTI_MODULE_PATH];
+    char symbol[VTI_SYMBOL_BYTES];
+    struct vt_function found;
+    struct vti_py_function function = {0};
+
+    if (!vt_function_read(id, &found, texts, sizeof texts) || grow(id))
+        return NULL;
+    function.file = text_of(found.file);
+    function.name = text_of(symbol_of(&found, symbol));
+    function.qualname = function.name ? Py_NewRef(function.name) : NULL;
+    function.line = found.line;
+    function.language = found.language ? found.language : VT_LANGUAGE_C;
+    if (!function.file || !function.name) {
+        Py_XDECREF(function.file);
+        Py_XDECREF(function.name);
+        Py_XDECREF(function.qualname);
+        PyErr_Clear();
+        return NULL;
+    }
+    functions[id] = function;
+    return &functions[id];
 }

@@ -73,6 +73,8 @@ static uint32_t stack_of(struct vti_py_greenlets *all, PyObject *greenlet)
 
     if (greenlet == all->home)
         return 0;
+    if (known && !known->number)
+        known->number = vt_stack_open(); /* nobody counted when it was first met */
     if (known)
         return known->number;
     if (all->count == all->room) {
@@ -119,17 +121,18 @@ static PyObject *on_switch(PyObject *self, PyObject *const *args, Py_ssize_t cou
                         : Py_NewRef(Py_None);
 }
 
-static void begin(PyObject *module)
+static void begin(PyObject *getcurrent, PyObject *settrace)
 {
     struct vti_py_greenlets *all = vti_py_thread.greenlets;
-    PyObject *home = PyObject_CallMethod(module, "getcurrent", NULL);
-    PyObject *chained = home ? PyObject_CallMethod(module, "settrace", "O", tracer) : NULL;
+    PyObject *home = PyObject_CallFunctionObjArgs(getcurrent, NULL);
+    PyObject *chained = home ? PyObject_CallFunctionObjArgs(settrace, tracer, NULL) : NULL;
 
     if (chained && !all)
         all = vti_py_thread.greenlets = PyMem_RawCalloc(1, sizeof *all);
     if (chained && all) {
         all->home = home;
-        all->count = 0;
+        while (all->count)
+            vt_stack_close(all->stacks[--all->count].number);
         if (chained != tracer)
             Py_XSETREF(all->chained, chained == Py_None ? NULL : Py_NewRef(chained));
     }
@@ -138,10 +141,21 @@ static void begin(PyObject *module)
     PyErr_Clear();
 }
 
+/* A function of the package, which is written in C; borrowed. NULL: it is not the package, whatever its name. */
+static PyObject *function_of(PyObject *module, const char *name)
+{
+    PyObject *names = module && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
+    PyObject *function = names ? PyDict_GetItemString(names, name) : NULL;
+
+    return function && PyCFunction_Check(function) ? function : NULL;
+}
+
 void vti_py_greenlets_follow(void)
 {
     PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "greenlet");
+    PyObject *getcurrent = function_of(module, "getcurrent");
+    PyObject *settrace = function_of(module, "settrace");
 
-    if (module && PyObject_HasAttrString(module, "settrace"))
-        begin(module);
+    if (getcurrent && settrace)
+        begin(getcurrent, settrace);
 }

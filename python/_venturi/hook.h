@@ -16,6 +16,9 @@ int vti_py_hook_start(bool has_builtins);
 int vti_py_hook_look_again(void);
 void vti_py_hook_stop(void);
 
+/* How often other threads may have made calls that it did not see. */
+extern unsigned long vti_py_unseen VTI_PY_HIDDEN;
+
 /* "monitoring" or "frame"; the id of the tool, -1: none. */
 const char *vti_py_hook_kind(void);
 int vti_py_hook_tool(void);

@@ -10,8 +10,11 @@
 #include "calibrate.h"
 #include "code.h"
 #include "filter.h"
+#include "generators.h"
 #include "greenlets.h"
 #include "hook.h"
+#include "lines.h"
+#include "recording.h"
 #include "rows.h"
 #include "snapshot.h"
 #include "threads.h"
@@ -20,6 +23,8 @@
 #include <stdbool.h>
 #include <venturi/hook.h>
 #include <venturi/span.h>
+
+unsigned long vti_py_unseen;
 
 static unsigned start_count;
 static bool is_with_builtins;
@@ -75,6 +80,7 @@ static PyObject *stop(PyObject *self, PyObject *unused)
     }
     if (--start_count == 0) {
         vti_py_hook_stop();
+        vti_py_generators_forget();
         is_with_builtins = false;
     }
     Py_RETURN_NONE;
@@ -114,35 +120,42 @@ static PyObject *rows_of(struct vti_calls *calls)
     return rows;
 }
 
-static PyObject *profile(PyObject *self, PyObject *args, PyObject *keywords)
+/* -1 with an exception. */
+static int period_from(PyObject *pair, struct vti_py_period *period)
 {
-    static char *names[] = {"after", "before", "raw", "thread", NULL};
-    PyObject *after;
-    PyObject *before = Py_None;
-    PyObject *thread = Py_None;
-    int is_raw = 0;
-    long tid = 0;
+    PyObject *after = PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2 ? PyTuple_GET_ITEM(pair, 0)
+                                                                         : NULL;
+    PyObject *before = after ? PyTuple_GET_ITEM(pair, 1) : NULL;
+
+    if (!after || !Py_IS_TYPE(after, &vti_py_snapshot_type) ||
+        (before != Py_None && !Py_IS_TYPE(before, &vti_py_snapshot_type))) {
+        PyErr_SetString(PyExc_TypeError, "a period is (Snapshot, Snapshot or None)");
+        return -1;
+    }
+    period->after = (const struct vti_py_snapshot *)after;
+    period->before = before == Py_None ? NULL : (const struct vti_py_snapshot *)before;
+    return 0;
+}
+
+/* `list` is one that nobody else changes meanwhile. */
+static PyObject *rows_between(PyObject *list, const struct vti_py_wanted *wanted)
+{
+    Py_ssize_t count = PyList_GET_SIZE(list);
+    struct vti_py_period *periods = PyMem_New(struct vti_py_period, (size_t)count + 1);
     struct vti_calls calls;
     PyObject *rows = NULL;
     int code;
 
-    (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|OpO:profile", names, &vti_py_snapshot_type,
-                                     &after, &before, &is_raw, &thread))
-        return NULL;
-    if (before != Py_None && !Py_IS_TYPE(before, &vti_py_snapshot_type)) {
-        PyErr_SetString(PyExc_TypeError, "before: a Snapshot or None");
-        return NULL;
-    }
-    if (thread != Py_None)
-        tid = PyLong_AsLong(thread);
-    if (PyErr_Occurred())
-        return NULL;
-    code = vti_py_between(&calls, (struct vti_py_snapshot *)after,
-                          before == Py_None ? NULL : (struct vti_py_snapshot *)before, is_raw != 0,
-                          (int32_t)tid);
+    if (!periods)
+        return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (period_from(PyList_GET_ITEM(list, i), &periods[i]))
+            goto out;
+    code = vti_py_between(&calls, periods, (size_t)count, wanted);
     rows = code ? vti_py_raise(code) : rows_of(&calls);
     vti_calls_fini(&calls);
+out:
+    PyMem_Free(periods);
     return rows;
 }
 
@@ -155,6 +168,32 @@ static int id_from(PyObject *object, uint32_t *id)
         return -1;
     *id = number > VT_NONE ? VT_NONE - 1 : (uint32_t)number;
     return 0;
+}
+
+static PyObject *profile(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"periods", "raw", "thread", "builtins", NULL};
+    PyObject *periods;
+    PyObject *thread = Py_None;
+    PyObject *rows = NULL;
+    PyObject *list;
+    struct vti_py_wanted wanted = {0};
+    int is_raw = 0;
+    int builtins = 1;
+
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|pOp:profile", names, &periods, &is_raw,
+                                     &thread, &builtins))
+        return NULL;
+    wanted.is_raw = is_raw != 0;
+    wanted.no_builtins = builtins == 0;
+    if (thread != Py_None && id_from(thread, &wanted.thread))
+        return NULL;
+    list = PySequence_List(periods);
+    if (list)
+        rows = rows_between(list, &wanted);
+    Py_XDECREF(list);
+    return rows;
 }
 
 static PyObject *load(PyObject *self, PyObject *args, PyObject *keywords)
@@ -185,6 +224,18 @@ out:
     return rows;
 }
 
+static PyObject *percentiles(PyObject *self, PyObject *args)
+{
+    PyObject *parts;
+    PyObject *shortest;
+    PyObject *longest;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!OO:percentiles", &PyTuple_Type, &parts, &shortest, &longest))
+        return NULL;
+    return vti_py_percentiles(parts, shortest, longest);
+}
+
 static PyObject *threads(PyObject *self, PyObject *source)
 {
     (void)self;
@@ -202,11 +253,12 @@ static PyObject *cost(unsigned language)
 static PyObject *info(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    return Py_BuildValue(
-        "{s:N,s:I,s:s,s:N,s:i,s:N,s:N,s:K}", "recording", PyBool_FromLong(vt_is_on()), "starts",
-        start_count, "hook", vti_py_hook_kind(), "builtins", PyBool_FromLong(is_with_builtins),
-        "tool", vti_py_hook_tool(), "python_cost", cost(VT_LANGUAGE_PYTHON), "builtin_cost",
-        cost(VT_LANGUAGE_BUILTIN), "lost_calls", (unsigned long long)vt_calls_lost());
+    return Py_BuildValue("{s:N,s:I,s:s,s:N,s:i,s:N,s:N,s:K,s:k}", "recording",
+                         PyBool_FromLong(vt_is_on()), "starts", start_count, "hook",
+                         vti_py_hook_kind(), "builtins", PyBool_FromLong(is_with_builtins), "tool",
+                         vti_py_hook_tool(), "python_cost", cost(VT_LANGUAGE_PYTHON),
+                         "builtin_cost", cost(VT_LANGUAGE_BUILTIN), "lost_calls",
+                         (unsigned long long)vt_calls_lost(), "unseen", vti_py_unseen);
 }
 
 #define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
@@ -218,10 +270,20 @@ static PyMethodDef methods[] = {
     {"calls_stop", calls_stop, METH_NOARGS, "Ends calls_start()."},
     {"snapshot", snapshot, METH_NOARGS, "How far the calls of this process have got."},
     {"profile", WITH_KEYWORDS(profile), METH_VARARGS | METH_KEYWORDS,
-     "The table of functions between two snapshots."},
+     "The table of functions of some periods: each is two snapshots, the later one first."},
+    {"percentiles", percentiles, METH_VARARGS, "Of the durations of several rows together."},
     {"load", WITH_KEYWORDS(load), METH_VARARGS | METH_KEYWORDS,
      "The table of functions of a recording or of a file of pstats."},
     {"threads", threads, METH_O, "The threads of a snapshot or of a recording."},
+    {"lines_start", vti_py_lines_start, METH_NOARGS, "Profiles the lines of what was added."},
+    {"lines_stop", vti_py_lines_stop, METH_NOARGS, "Ends lines_start()."},
+    {"lines_add", vti_py_lines_add, METH_VARARGS, "Adds a function: rows and marks of its code."},
+    {"lines_watch", vti_py_lines_watch, METH_O, "Calls this with the code of the main program."},
+    {"session_start", vti_py_session_start, METH_O, "Starts a recording into a file."},
+    {"session_stop", vti_py_session_stop, METH_NOARGS, "Ends session_start()."},
+    {"session_flush", vti_py_session_flush, METH_NOARGS, "All that was recorded is in the file."},
+    {"session_give", vti_py_session_give, METH_VARARGS, "The text of a source file."},
+    {"lines_know", vti_py_lines_know, METH_O, "Whether the code of a function was added."},
     {"info", info, METH_NOARGS, "How this process is recorded."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,27 +1,22 @@
 /*
  * monitoring.c - the hook of Python 3.12 and later: events of sys.monitoring.
  *
- * The callbacks are objects of a type of our own with a slot for the vector call: calling a built-in
- * function instead costs 5 to 7 ns more for each event. An event is only ever disabled in code that a
- * filter ignores: a call site that calls a Python function now may call a built-in one next.
+ * An event is only ever disabled in code that a filter ignores: a call site that calls a Python function now
+ * may call a built-in one next.
  */
 #include "interpreter.h"
 
 #if VTI_PY_HAS_MONITORING
 
 #include "builtins.h"
+#include "callback.h"
 #include "code.h"
 #include "generators.h"
 #include "greenlets.h"
 #include "hook.h"
 #include "threads.h"
 
-#include <stddef.h>
 #include <venturi/hook.h>
-
-struct callback {
-    PyObject_HEAD vectorcallfunc call;
-};
 
 static PyObject *disable; /* sys.monitoring.DISABLE */
 static PyObject *missing; /* sys.monitoring.MISSING: there is no first argument */
@@ -72,8 +67,7 @@ static PyObject *on_start(PyObject *self, PyObject *const *args, size_t count, P
     (void)self, (void)count, (void)names;
     if (vti_py_unlikely(!vti_py_code_is_usual(known) || vti_py_thread_is_new()))
         return start_slowly(args[0]);
-    vt_call_enter((uint32_t)known);
-    Py_RETURN_NONE;
+    return vt_call_enter_with((uint32_t)known, Py_None);
 }
 
 VTI_PY_SLOW static PyObject *return_slowly(PyObject *code)
@@ -95,8 +89,7 @@ static PyObject *on_return(PyObject *self, PyObject *const *args, size_t count, 
     (void)self, (void)count, (void)names;
     if (vti_py_unlikely(!vti_py_code_is_usual(known)))
         return return_slowly(args[0]);
-    vt_call_leave((uint32_t)known);
-    Py_RETURN_NONE;
+    return vt_call_leave_with((uint32_t)known, Py_None);
 }
 
 static PyObject *on_yield(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
@@ -161,16 +154,16 @@ static inline PyObject *first_argument(PyObject *argument)
 
 static PyObject *on_call(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
 {
+    uint32_t id = 0;
+
     (void)self, (void)count, (void)names;
     if (vti_py_unlikely(is_ignored(args[0])))
         return Py_NewRef(disable);
-    if (!Py_IS_TYPE(args[2], &PyFunction_Type)) {
-        uint32_t id = vti_py_builtin_id(args[2], first_argument(args[3]));
-
-        if (id)
-            vt_call_enter(id);
-    }
-    Py_RETURN_NONE;
+    if (!Py_IS_TYPE(args[2], &PyFunction_Type))
+        id = vti_py_builtin_id(args[2], first_argument(args[3]));
+    if (!id)
+        Py_RETURN_NONE;
+    return vt_call_enter_with(id, Py_None);
 }
 
 static PyObject *on_c_return(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
@@ -181,127 +174,55 @@ static PyObject *on_c_return(PyObject *self, PyObject *const *args, size_t count
     if (vti_py_unlikely(is_ignored(args[0])))
         Py_RETURN_NONE;
     id = vti_py_builtin_id(args[2], first_argument(args[3]));
-    if (id)
-        vt_call_leave(id);
-    Py_RETURN_NONE;
+    if (!id)
+        Py_RETURN_NONE;
+    return vt_call_leave_with(id, Py_None);
 }
 
 /* ---- switching on and off -------------------------------------------------------------------- */
 
-static PyTypeObject callback_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "venturi._venturi.callback",
-    .tp_basicsize = sizeof(struct callback),
-    .tp_vectorcall_offset = offsetof(struct callback, call),
-    .tp_call = PyVectorcall_Call,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+static const struct vti_py_event functions[] = {
+    {"PY_START", on_start},   {"PY_RESUME", on_resume}, {"PY_THROW", on_throw},
+    {"PY_RETURN", on_return}, {"PY_YIELD", on_yield},   {"PY_UNWIND", on_unwind},
 };
+static const struct vti_py_event builtins[] = {{"CALL", on_call},
+                                               {"C_RETURN", on_c_return},
+                                               {"C_RAISE", on_c_return}};
 
-static const struct event {
-    const char *name;
-    vectorcallfunc call;
-    bool is_builtin;
-} table[] = {
-    {"PY_START", on_start, false},  {"PY_RESUME", on_resume, false},
-    {"PY_THROW", on_throw, false},  {"PY_RETURN", on_return, false},
-    {"PY_YIELD", on_yield, false},  {"PY_UNWIND", on_unwind, false},
-    {"CALL", on_call, true},        {"C_RETURN", on_c_return, true},
-    {"C_RAISE", on_c_return, true},
-};
-
-/* A call of sys.monitoring that returns a number; -1 with an exception. None counts as 0. */
-static long number_of(PyObject *result)
+/* Registers callbacks, or takes them back; adds their bits. -1 with an exception. */
+static int register_all(const struct vti_py_event *table, size_t count, bool is_on, long *bits)
 {
-    long number = -1;
+    for (size_t i = 0; i < count; i++) {
+        long bit = vti_py_event_register(tool, &table[i], is_on);
 
-    if (result)
-        number = result == Py_None ? 0 : PyLong_AsLong(result);
-    Py_XDECREF(result);
-    return number;
-}
-
-static PyObject *monitoring_module(void)
-{
-    PyObject *module = PySys_GetObject("monitoring");
-
-    if (!module)
-        PyErr_SetString(PyExc_RuntimeError, "sys.monitoring is gone");
-    return module;
-}
-
-/* 2 is cProfile's. */
-static int claim_tool(PyObject *monitoring)
-{
-    static const int ids[] = {3, 4, 5, 1, 0};
-
-    for (size_t i = 0; tool < 0 && i < sizeof ids / sizeof *ids; i++) {
-        PyObject *done = PyObject_CallMethod(monitoring, "use_tool_id", "is", ids[i], "venturi");
-
-        if (done)
-            tool = ids[i];
-        else if (!PyErr_ExceptionMatches(PyExc_ValueError))
+        if (bit < 0)
             return -1;
-        PyErr_Clear();
-        Py_XDECREF(done);
+        *bits |= bit;
     }
-    if (tool < 0)
-        PyErr_SetString(PyExc_RuntimeError, "all tool ids of sys.monitoring are taken");
-    return tool < 0 ? -1 : 0;
+    return 0;
 }
 
-/* Registers one callback, or takes it back; the event's bit, or -1 with an exception. */
-static long register_one(PyObject *monitoring, const struct event *event, bool is_on)
-{
-    PyObject *all = PyObject_GetAttrString(monitoring, "events");
-    long bit = all ? number_of(PyObject_GetAttrString(all, event->name)) : -1;
-    PyObject *callback = Py_NewRef(Py_None);
-
-    Py_XDECREF(all);
-    if (is_on) {
-        Py_SETREF(callback, (PyObject *)PyObject_New(struct callback, &callback_type));
-        if (callback)
-            ((struct callback *)callback)->call = event->call;
-    }
-    if (bit < 0 || !callback) {
-        Py_XDECREF(callback);
-        return -1;
-    }
-    Py_XDECREF(PyObject_CallMethod(monitoring, "register_callback", "ilO", tool, bit, callback));
-    Py_DECREF(callback);
-    return PyErr_Occurred() ? -1 : bit;
-}
-
-static int set_events(PyObject *monitoring, long wanted)
-{
-    return number_of(PyObject_CallMethod(monitoring, "set_events", "il", tool, wanted)) < 0 ? -1
-                                                                                            : 0;
-}
+#define REGISTER(table, is_on, bits)                                                               \
+    register_all(table, sizeof(table) / sizeof *(table), is_on, bits)
 
 int vti_py_hook_start(bool has_builtins)
 {
-    PyObject *monitoring = monitoring_module();
-    long wanted = 0;
+    PyObject *monitoring = vti_py_monitoring();
+    long wanted = events;
 
-    if (!monitoring || PyType_Ready(&callback_type))
+    if (!monitoring)
         return -1;
     if (!disable)
         disable = PyObject_GetAttrString(monitoring, "DISABLE");
     if (!missing)
         missing = PyObject_GetAttrString(monitoring, "MISSING");
-    if (!disable || !missing || (tool < 0 && claim_tool(monitoring)))
+    if (!disable || !missing || vti_py_tool_claim(&tool, "venturi"))
         return -1;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        long bit = table[i].is_builtin && !has_builtins ? 0
-                                                        : register_one(monitoring, &table[i], true);
-
-        if (bit < 0)
-            goto failed;
-        wanted |= bit;
-    }
-    if (!set_events(monitoring, events | wanted)) {
-        events |= wanted;
+    if (!REGISTER(functions, true, &wanted) &&
+        (!has_builtins || !REGISTER(builtins, true, &wanted)) && !vti_py_events_set(tool, wanted)) {
+        events = wanted;
         return 0;
     }
-failed:
     if (!events)
         vti_py_hook_stop();
     return -1;
@@ -309,27 +230,21 @@ failed:
 
 int vti_py_hook_look_again(void)
 {
-    PyObject *monitoring = monitoring_module();
-
-    return monitoring && number_of(PyObject_CallMethod(monitoring, "restart_events", NULL)) >= 0
-               ? 0
-               : -1;
+    return vti_py_events_restart();
 }
 
 void vti_py_hook_stop(void)
 {
     PyObject *type, *value, *traceback;
-    PyObject *monitoring;
+    long unused = 0;
 
     PyErr_Fetch(&type, &value, &traceback);
-    monitoring = monitoring_module();
-    if (monitoring && tool >= 0) {
-        set_events(monitoring, 0);
-        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-            register_one(monitoring, &table[i], false);
-        Py_XDECREF(PyObject_CallMethod(monitoring, "free_tool_id", "i", tool));
+    if (tool >= 0) {
+        vti_py_events_set(tool, 0);
+        REGISTER(functions, false, &unused);
+        REGISTER(builtins, false, &unused);
+        vti_py_tool_free(&tool);
     }
-    tool = -1;
     events = 0;
     PyErr_Clear();
     PyErr_Restore(type, value, traceback);

@@ -13,9 +13,13 @@
 #include "code.h"
 #include "deep.h"
 #include "generators.h"
+#include "hook.h"
 #include "profile_function.h"
 #include "threads.h"
 
+#if PY_VERSION_HEX >= 0x030b0000
+#include <internal/pycore_runtime.h>
+#endif
 #include <venturi/hook.h>
 
 bool vti_py_has_builtins;
@@ -33,6 +37,8 @@ static void note_builtin(PyFrameObject *frame, int what, PyObject *called)
 {
     uint32_t id = 0;
 
+    if (vti_py_thread.is_deep && vti_py_deep_is_lost(what))
+        return;
     if (!((uint32_t)known_of(frame) & VTI_PY_CODE_IGNORED))
         id = vti_py_builtin_id(called, NULL);
     if (!id)
@@ -42,6 +48,42 @@ static void note_builtin(PyFrameObject *frame, int what, PyObject *called)
     else
         vt_call_leave(id);
 }
+
+#if PY_VERSION_HEX >= 0x030b0000
+
+/* While a thread is deep the hook of frames is off for all of them (deep.c), but for its built-in functions: if
+ * the interpreter lock has changed hands in between, others have run unseen. */
+static unsigned long noted_switch;
+
+static void note_switches(void)
+{
+    noted_switch = _PyRuntime.ceval.gil.switch_number;
+}
+
+static void watch_others(int what)
+{
+    bool had_hook = (what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION) &&
+                    !vti_py_thread.is_called_back;
+
+    if (!had_hook && noted_switch != _PyRuntime.ceval.gil.switch_number) {
+        vti_py_unseen++;
+        vt_calls_unseen();
+    }
+    note_switches();
+}
+
+#else
+
+static void note_switches(void)
+{
+}
+
+static void watch_others(int what)
+{
+    (void)what;
+}
+
+#endif
 
 int vti_py_profile_function(PyObject *with, PyFrameObject *frame, int what, PyObject *argument)
 {
@@ -53,9 +95,10 @@ int vti_py_profile_function(PyObject *with, PyFrameObject *frame, int what, PyOb
     (void)with;
     if (is_c && what == PyTrace_C_CALL && vti_py_has_builtins)
         note_builtin(frame, what, argument);
-    if (vti_py_thread.is_deep)
+    if (vti_py_thread.is_deep) {
+        watch_others(what);
         vti_py_deep_event(frame, what);
-    else if (!vti_py_has_builtins)
+    } else if (!vti_py_has_builtins)
         vti_py_profile_function_unset(PyThreadState_Get());
     if (is_c && what != PyTrace_C_CALL && vti_py_has_builtins)
         note_builtin(frame, what, argument);
@@ -80,6 +123,7 @@ static void set(Py_tracefunc function, PyObject *with)
 
 void vti_py_profile_function_set(PyThreadState *thread)
 {
+    note_switches();
     if (thread->c_profilefunc == vti_py_profile_function)
         return;
     vti_py_thread.chained = thread->c_profilefunc;

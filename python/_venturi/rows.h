@@ -9,6 +9,10 @@
 /* New reference, or NULL with an exception. */
 PyObject *vti_py_rows(const struct vti_profile *profile);
 
+/* Of the durations of several rows together, as each row has them, between two bounds in seconds (None: unknown): three
+ * percentiles. New reference, or NULL with an exception. */
+PyObject *vti_py_percentiles(PyObject *parts, PyObject *shortest, PyObject *longest);
+
 /* A new text, whatever the bytes are. */
 PyObject *vti_py_text(const char *bytes);
 

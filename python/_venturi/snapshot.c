@@ -70,6 +70,23 @@ static int read_durations(struct vti_py_snapshot *snapshot)
     }
 }
 
+static int read_threads(struct vti_py_snapshot *snapshot)
+{
+    size_t room = vt_calls_threads(NULL, 0);
+
+    for (;;) {
+        room += 16;
+        free(snapshot->threads);
+        snapshot->threads = malloc(room * sizeof *snapshot->threads);
+        if (!snapshot->threads)
+            return -1;
+        snapshot->thread_count = vt_calls_threads(snapshot->threads, room);
+        if (snapshot->thread_count <= room)
+            return 0;
+        room = snapshot->thread_count;
+    }
+}
+
 static int put_in_order(struct vti_py_snapshot *snapshot)
 {
     size_t count = snapshot->node_count;
@@ -92,7 +109,9 @@ PyObject *vti_py_snapshot_take(void)
     snapshot->nodes = NULL;
     snapshot->order = NULL;
     snapshot->durations = NULL;
-    if (read_nodes(snapshot) || read_durations(snapshot) || put_in_order(snapshot)) {
+    snapshot->threads = NULL;
+    if (read_nodes(snapshot) || read_durations(snapshot) || read_threads(snapshot) ||
+        put_in_order(snapshot)) {
         Py_DECREF(snapshot);
         return PyErr_NoMemory();
     }
@@ -138,6 +157,7 @@ static void drop(PyObject *self)
     free(snapshot->nodes);
     free(snapshot->order);
     free(snapshot->durations);
+    free(snapshot->threads);
     PyObject_Free(self);
 }
 

@@ -12,6 +12,8 @@ struct vti_py_snapshot {
     size_t node_count;
     struct vt_call_durations *durations; /* by thread and function */
     size_t duration_count;
+    struct vt_call_thread *threads;
+    size_t thread_count;
     double ticks_per_second;
     uint64_t lost_calls;
 };

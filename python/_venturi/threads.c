@@ -1,5 +1,7 @@
 /*
- * threads.c - a thread is met for the first time: how much stack it has, whether it has greenlets.
+ * threads.c - a thread is met for the first time: how much stack it has, what it is called, whether it has greenlets.
+ *
+ * Never runs Python code of the program.
  */
 #include "threads.h"
 
@@ -10,6 +12,7 @@
 #include <venturi/hook.h>
 
 #define LAST_BYTES 65536
+#define BOTTOM_BYTES 16384u
 #define NAME_TRIES 64
 
 __thread struct vti_py_thread vti_py_thread __attribute__((tls_model("initial-exec")));
@@ -23,7 +26,7 @@ uint32_t vti_py_epoch = 1;
  */
 static size_t share_of(size_t bytes, bool is_main)
 {
-    return is_main || PY_VERSION_HEX < 0x030b0000 ? bytes / 4 : bytes / 8;
+    return is_main || PY_VERSION_HEX < 0x030b0000 ? bytes / 4 : bytes / 16;
 }
 
 static void find_floor(struct vti_py_thread *thread)
@@ -40,25 +43,33 @@ static void find_floor(struct vti_py_thread *thread)
     pthread_attr_destroy(&attributes);
     thread->floor = (uintptr_t)low + bytes - share_of(bytes, thread->is_main);
     thread->last_floor = (uintptr_t)low + LAST_BYTES;
+    thread->bottom = (uintptr_t)low + (bytes / 8 < BOTTOM_BYTES ? bytes / 8 : BOTTOM_BYTES);
+}
+
+/* What stands in the dictionary of an object itself: asking for the attribute could run code of the program. Borrowed;
+ * NULL: nothing. */
+static PyObject *own_item(PyObject *object, const char *name)
+{
+    PyObject **dict = object ? _PyObject_GetDictPtr(object) : NULL;
+
+    return dict && *dict && PyDict_Check(*dict) ? PyDict_GetItemString(*dict, name) : NULL;
 }
 
 /* The name of the running thread as threading knows it, if it does by now. */
 static bool pass_name_on(void)
 {
     PyObject *threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
-    PyObject *active = threading ? PyObject_GetAttrString(threading, "_active") : NULL;
+    PyObject *active = own_item(threading, "_active");
     PyObject *ident = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     PyObject *thread = active && ident && PyDict_Check(active) ? PyDict_GetItem(active, ident)
                                                                : NULL;
-    PyObject *name = thread ? PyObject_GetAttrString(thread, "_name") : NULL;
+    PyObject *name = own_item(thread, "_name");
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
 
     if (text)
         vt_thread_name(text);
     PyErr_Clear();
-    Py_XDECREF(name);
     Py_XDECREF(ident);
-    Py_XDECREF(active);
     return text != NULL;
 }
 
@@ -78,6 +89,9 @@ void vti_py_thread_meet(void)
 {
     PyObject *type, *value, *traceback;
 
+    if (vti_py_thread.is_meeting)
+        return;
+    vti_py_thread.is_meeting = true;
     PyErr_Fetch(&type, &value, &traceback);
     if (!VTI_PY_HAS_MONITORING && !vti_py_thread.floor)
         find_floor(&vti_py_thread);
@@ -85,4 +99,5 @@ void vti_py_thread_meet(void)
     if (is_named(&vti_py_thread))
         vti_py_thread.epoch = vti_py_epoch;
     PyErr_Restore(type, value, traceback);
+    vti_py_thread.is_meeting = false;
 }

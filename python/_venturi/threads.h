@@ -15,13 +15,17 @@ struct vti_py_greenlets;
 struct vti_py_thread {
     uintptr_t floor;      /* calls whose frame lies below it use the C stack no further */
     uintptr_t last_floor; /* of the main thread, once its stack is longer; 0: it is */
+    uintptr_t bottom;     /* below it there is no stack left to count calls with */
     struct vti_py_greenlets *greenlets; /* owned; NULL: the thread has none */
     Py_tracefunc chained;               /* the profile function that was there before ours … */
     PyObject *chained_with;             /* … and its argument, owned */
     uint32_t epoch;
     uint32_t name_tries;
+    uint32_t lost; /* open calls that are not counted, the innermost ones of all */
     bool has_name; /* passed on to the runtime */
     bool is_main;
+    bool is_meeting;
+    bool is_called_back; /* deep, and from built-in functions: the hook may be off while those wait */
     bool is_deep; /* below the floor: calls are seen by the profile function */
 };
 
@@ -36,9 +40,9 @@ static inline bool vti_py_thread_is_new(void)
     return vti_py_unlikely(vti_py_thread.epoch != vti_py_epoch);
 }
 
-/* Whether the stack is used down to the floor. Asked for the stack pointer itself: the address of the frame
- * would make the caller keep a frame pointer, 8 bytes of stack for each call. */
-static inline bool vti_py_thread_is_deep(void)
+/* The stack pointer itself: the address of the frame would make the caller keep a frame pointer, 8 bytes of stack for
+ * each call. */
+static inline uintptr_t vti_py_stack_pointer(void)
 {
     uintptr_t here;
 
@@ -49,7 +53,13 @@ static inline bool vti_py_thread_is_deep(void)
 #else
     here = (uintptr_t)__builtin_frame_address(0);
 #endif
-    return here < vti_py_thread.floor;
+    return here;
+}
+
+/* Whether the stack is used down to the floor. */
+static inline bool vti_py_thread_is_deep(void)
+{
+    return vti_py_stack_pointer() < vti_py_thread.floor;
 }
 
 /* What is to be done when a thread is met for the first time in an epoch. Leaves a set exception alone. */

@@ -23,15 +23,13 @@ static bool add(PyObject *list, PyObject *item)
     return is_added;
 }
 
-/* Nodes are in the order of their threads. */
 static bool add_live(PyObject *list, const struct vti_py_snapshot *snapshot)
 {
-    for (size_t i = 0; i < snapshot->node_count; i++) {
-        const struct vt_call_node *node = &snapshot->nodes[i];
+    for (size_t i = 0; i < snapshot->thread_count; i++) {
+        const struct vt_call_thread *thread = &snapshot->threads[i];
 
-        if ((i == 0 || node->thread != node[-1].thread) &&
-            !add(list,
-                 Py_BuildValue("(iiIIss)", node->tid, node->tid, 0u, (unsigned)getpid(), "", "")))
+        if (!add(list, Py_BuildValue("(IiIINs)", thread->thread, thread->tid, 0u,
+                                     (unsigned)getpid(), vti_py_text(thread->name), "")))
             return false;
     }
     return true;

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import tracing as tracing
+    from .lines import profile as profile
     from .profiling import Profile as Profile
     from .stats import Row as Row, Stats as Stats, Thread as Thread
 
 __version__ = "0.1.0"
-__all__ = ["Profile", "Row", "Stats", "Thread", "tracing", "__version__"]
+__all__ = ["Profile", "Row", "Stats", "Thread", "profile", "tracing", "__version__"]
 
-_HOMES = {"Profile": "profiling", "Row": "stats", "Stats": "stats", "Thread": "stats"}
+_HOMES = {"Profile": "profiling", "Row": "stats", "Stats": "stats", "Thread": "stats", "profile": "lines"}
 
 
 def __getattr__(name: str) -> Any:
     """Modules are loaded when they are first used: a program that only imports us pays nothing."""
     from importlib import import_module
 
-    if name in ("profiling", "stats", "tracing"):
+    if name in ("lines", "profiling", "stats", "tracing"):
         return import_module("." + name, __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,16 +1,17 @@
 """What the extension gives to the package. Users need venturi.Profile and venturi.Stats only."""
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Sequence, Union
 
 __version__: str
 
 class Snapshot: ...
 
 # file, line, name, qualname, language, primitive calls, calls, own time, cumulative time, resumes,
-# suspended, min, max, p50, p90, p99, callers: (row, calls, primitive calls, own time, cumulative time)
+# suspended, min, max, p50, p90, p99, callers: (row, calls, primitive calls, own time, cumulative time),
+# durations for percentiles()
 RowTuple = tuple[
     str, int, str, str, str, int, int, float, float, int, float,
     Optional[float], Optional[float], Optional[float], Optional[float], Optional[float],
-    list[tuple[int, int, int, float, float]],
+    list[tuple[int, int, int, float, float]], Optional[bytes],
 ]
 
 def start(
@@ -21,8 +22,12 @@ def calls_start() -> None: ...
 def calls_stop() -> None: ...
 def snapshot() -> Snapshot: ...
 def profile(
-    after: Snapshot, before: Optional[Snapshot] = ..., raw: bool = ..., thread: Optional[int] = ...
+    periods: Iterable[tuple[Snapshot, Optional[Snapshot]]], raw: bool = ..., thread: Optional[int] = ...,
+    builtins: bool = ...
 ) -> list[RowTuple]: ...
+def percentiles(
+    parts: tuple[bytes, ...], shortest: Optional[float], longest: Optional[float], /
+) -> tuple[Optional[float], Optional[float], Optional[float]]: ...
 def load(
     path: str, raw: bool = ..., thread: Optional[int] = ..., process: Optional[int] = ...
 ) -> list[RowTuple]: ...

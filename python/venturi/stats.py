@@ -2,15 +2,11 @@
 import json
 import os
 import pstats
-import threading
 import time
 from pstats import func_std_string  # type: ignore[attr-defined]
-from typing import IO, TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
+from typing import IO, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _venturi
-
-if TYPE_CHECKING:
-    from .profiling import Profile
 
 Key = Tuple[str, int, str]
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -60,14 +56,18 @@ class Detail(NamedTuple):
     p50: Optional[float] = None
     p90: Optional[float] = None
     p99: Optional[float] = None
+    durations: Tuple[bytes, ...] = ()  # of all its calls, by which several become one; none: unknown
 
 
 def _merge(one: Detail, two: Detail) -> Detail:
-    """Of two functions that become one row. Percentiles of both together cannot be known."""
+    """Of two functions that become one row."""
     least = [value for value in (one.min, two.min) if value is not None]
     most = [value for value in (one.max, two.max) if value is not None]
-    return one._replace(resumes=one.resumes + two.resumes, suspended=one.suspended + two.suspended,
-                        min=min(least, default=None), max=max(most, default=None), p50=None, p90=None, p99=None)
+    shortest, longest = min(least, default=None), max(most, default=None)
+    durations = one.durations + two.durations if one.durations and two.durations else ()
+    p50, p90, p99 = _venturi.percentiles(durations, shortest, longest)
+    return one._replace(resumes=one.resumes + two.resumes, suspended=one.suspended + two.suspended, min=shortest,
+                        max=longest, p50=p50, p90=p90, p99=p99, durations=durations)
 
 
 def _strip(key: Key) -> Key:
@@ -86,18 +86,31 @@ class _Rows(NamedTuple):
     is_live: bool  # of this process: with our own wrappers around what is measured
 
 
-def _expand(args: Iterable[Any]) -> List[Any]:
-    """A profile that was on several times is as many sets of rows, to be added up."""
-    from .profiling import Profile
+class Seen(NamedTuple):
+    """What a profile has seen until now."""
 
+    periods: Sequence[Tuple["_venturi.Snapshot", "_venturi.Snapshot"]]
+    builtins: bool
+
+    def rows(self, thread: Optional[int] = None) -> List[_Rows]:
+        """One set of them, or none yet."""
+        if not self.periods:
+            return []
+        return [_Rows(_venturi.profile(self.periods, thread=thread, builtins=self.builtins), True)]
+
+
+class Source:
+    """A profile, as Stats knows it."""
+
+    def seen(self) -> Seen:
+        raise NotImplementedError
+
+
+def _expand(args: Iterable[Any]) -> List[Any]:
     found: List[Any] = []
     for arg in args:
-        found += _rows_of(arg) if isinstance(arg, Profile) else [arg]
+        found += arg.rows() if isinstance(arg, Seen) else [arg]
     return found
-
-
-def _rows_of(profile: "Profile", thread: Optional[int] = None) -> List[_Rows]:
-    return [_Rows(_venturi.profile(after, before, thread=thread), True) for after, before in profile.periods()]
 
 
 class Stats(pstats.Stats):
@@ -113,11 +126,13 @@ class Stats(pstats.Stats):
     total_tt: float
 
     def __init__(self, *args: Any, stream: Optional[IO[Any]] = None) -> None:
+        # First of all: a profile that is on sees what we call from here on.
+        sources = [arg.seen() if isinstance(arg, Source) else arg for arg in args]
         self._details: Dict[Key, Detail] = {}
         self._table: Dict[Key, Any] = {}
         self._is_lent = False
-        self._source: Any = args[0] if len(args) == 1 else None
-        super().__init__(*_expand(args), stream=stream)
+        self._source: Any = sources[0] if len(sources) == 1 else None
+        super().__init__(*_expand(sources), stream=stream)
 
     # pstats.Stats(other) takes what other.create_stats() leaves in other.stats, and puts {} there. To be
     # usable in this role we lend a copy.
@@ -166,11 +181,11 @@ class Stats(pstats.Stats):
             if row[6] and not is_hidden:
                 callers = {keys[at]: tuple(numbers) for at, *numbers in row[16] if not hidden[at]}
                 table[key] = (*row[5:9], callers)
-                self._details[key] = Detail(row[3], row[4], *row[9:16])
+                self._details[key] = Detail(row[3], row[4], *row[9:16], () if row[17] is None else (row[17],))
         self.stats = table
 
     def add(self, *others: Any) -> "Stats":
-        for other in _expand(others):
+        for other in _expand(arg.seen() if isinstance(arg, Source) else arg for arg in others):
             more = other if type(other) is type(self) else type(self)(other)
             self._merge_details(more._details.items())
             super().add(more)
@@ -205,13 +220,10 @@ class Stats(pstats.Stats):
 
     def threads(self) -> List[Thread]:
         """The threads that these statistics are of, if they are of one recording or one profile."""
-        from .profiling import Profile
-
-        if isinstance(self._source, Profile):
-            names = {thread.native_id: thread.name for thread in threading.enumerate()}
-            found = {thread[0]: Thread(*thread) for after, _ in self._source.periods()
+        if isinstance(self._source, Seen):
+            found = {thread[0]: Thread(*thread) for after, _ in self._source.periods
                      for thread in _venturi.threads(after)}
-            return [thread._replace(name=names.get(thread.tid, "")) for thread in found.values()]
+            return sorted(found.values())
         if not isinstance(self._source, (str, os.PathLike)):
             return []
         try:
@@ -219,29 +231,38 @@ class Stats(pstats.Stats):
         except ValueError:
             return []  # a file of pstats, which knows no threads
 
-    def thread(self, thread: Union[int, Thread]) -> "Stats":
-        """The statistics of one thread."""
-        from .profiling import Profile
-
-        number = thread if isinstance(thread, int) else thread.id
-        if isinstance(self._source, Profile):
-            return Stats(*_rows_of(self._source, number), stream=self.stream)
-        return self._part(thread=number)
+    def thread(self, thread: Union[int, str, Thread]) -> "Stats":
+        """The statistics of one thread, by its id, or of all that have a name."""
+        threads = self._known_threads()
+        if isinstance(thread, str):
+            wanted = [known.id for known in threads if known.name == thread]
+        else:
+            number = thread.id if isinstance(thread, Thread) else thread
+            wanted = [known.id for known in threads if known.id == number]
+        if not wanted:
+            names = ", ".join("%d %s" % (known.id, known.name) for known in threads[:20])
+            raise ValueError("no thread %r; there are: %s" % (thread, names + ", ..." if threads[20:] else names))
+        if isinstance(self._source, Seen):
+            return Stats(*(rows for number in wanted for rows in self._source.rows(number)), stream=self.stream)
+        return Stats(*(_Rows(_venturi.load(os.fspath(self._source), thread=number), False) for number in wanted),
+                     stream=self.stream)
 
     def process(self, process: Union[int, Thread]) -> "Stats":
         """The statistics of all threads of one process."""
-        from .profiling import Profile
+        number = process.process if isinstance(process, Thread) else process
+        known = {thread.process: thread for thread in self._known_threads()}
+        if number not in known:
+            names = ", ".join("%d %s" % (at, known[at].process_name) for at in sorted(known)[:20])
+            raise ValueError("no process %r; there are: %s" % (process, names + ", ..." if len(known) > 20 else names))
+        if isinstance(self._source, Seen):
+            return Stats(*self._source.rows(), stream=self.stream)
+        return Stats(_Rows(_venturi.load(os.fspath(self._source), process=number), False), stream=self.stream)
 
-        number = process if isinstance(process, int) else process.process
-        if isinstance(self._source, Profile):
-            return Stats(self._source, stream=self.stream)
-        return self._part(process=number)
-
-    def _part(self, thread: Optional[int] = None, process: Optional[int] = None) -> "Stats":
-        if not isinstance(self._source, (str, os.PathLike)):
+    def _known_threads(self) -> List[Thread]:
+        threads = self.threads()
+        if not threads:
             raise ValueError("only the statistics of one recording or one profile have threads and processes")
-        rows = _venturi.load(os.fspath(self._source), thread=thread, process=process)
-        return Stats(_Rows(rows, False), stream=self.stream)
+        return threads
 
     def print_percentiles(self, *amount: Any) -> "Stats":
         """As print_stats(), with how long single calls took: the shortest, percentiles, the longest."""

@@ -55,7 +55,8 @@ struct vti_calls {
     size_t call_count, call_room;
     double cost_ns;      /* what was subtracted, in all … */
     double cost_call_ns; /* … and for one call of the most frequent language */
-    uint64_t lost_calls; /* that found no place in a tree */
+    uint64_t lost_calls; /* that found no place in a tree … */
+    bool has_unseen;     /* … and more, which nobody could count */
     bool is_estimated;   /* there are estimates among the times … */
     double sample_ns; /* … made of samples that stand for so much each: see vti_calls_error() */
     struct vti_map *known; /* owned, as all of these: functions by their texts, line and twin … */

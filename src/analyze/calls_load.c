@@ -272,8 +272,10 @@ static void count_lost(struct loading *loading)
     const struct vti_facts *facts = &loading->recording->facts;
 
     for (size_t i = 0; i < facts->loss_count; i++)
-        if (facts->losses[i].reason == VTI_LOSS_CALLS)
+        if (facts->losses[i].reason == VTI_LOSS_CALLS) {
             loading->calls->lost_calls = plus(loading->calls->lost_calls, facts->losses[i].events);
+            loading->calls->has_unseen |= facts->losses[i].flags & 1;
+        }
 }
 
 static int load(struct vti_calls *calls, vt_recording *recording,

@@ -138,7 +138,7 @@ static double percentile(const struct vti_profile *profile, const struct vti_pro
 {
     const struct vti_durations *durations = profile->calls->durations[row->function];
 
-    if (!durations || isnan(row->longest_s))
+    if (!durations)
         return NAN;
     return vti_durations_percentile(durations, share, row->shortest_s / SECONDS,
                                     row->longest_s / SECONDS) *

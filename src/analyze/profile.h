@@ -69,8 +69,8 @@ int vti_profile_callees(const struct vti_profile *profile, size_t **firsts, uint
  * callers of one row that become equal the later one counts, as there. */
 int vti_profile_strip(struct vti_profile *profile);
 
-/* Of a recording: from its trees or spans, or as it was imported. 0 or a negative code; a recording
- * without any is no error. */
+/* Of a recording: from its trees and spans, and as it was imported (a table that knows no threads: only of the whole, or if it
+ * is all there is). 0 or a negative code; a recording without any is no error. */
 int vti_profile_load(struct vti_profile *profile, vt_recording *recording,
                      const struct vti_calls_options *options);
 

@@ -27,6 +27,18 @@ int vti_profile_order(struct vti_profile *profile);
  * has that name, a number is added to it. */
 int64_t vti_profile_function_row(struct vti_profile *profile, uint32_t function);
 
+void vti_profile_add_numbers(struct vti_profile_numbers *to,
+                             const struct vti_profile_numbers *from);
+
+/* Puts a row of another profile into this one, under that file; adds it to the one that is there. Its index;
+ * negative without memory. */
+int64_t vti_profile_take_row(struct vti_profile *to, const struct vti_profile *from,
+                             const struct vti_profile_row *row, const char *file);
+
+/* All rows of both. What holds for the whole (our cost, losses) is that of the first. */
+int vti_profile_sum(struct vti_profile *sum, const struct vti_profile *one,
+                    const struct vti_profile *other);
+
 /* The table that a recording was given by `venturi import`, empty if it was given none. */
 int vti_profile_load_imported(struct vti_profile *profile, vt_recording *recording);
 

@@ -35,12 +35,27 @@ static int load_calls(struct vti_profile *profile, vt_recording *recording,
 int vti_profile_load(struct vti_profile *profile, vt_recording *recording,
                      const struct vti_calls_options *options)
 {
-    int code = vti_profile_load_imported(profile, recording);
+    struct vti_profile imported;
+    struct vti_profile counted;
+    bool is_part = options && (options->track != VT_NONE || options->process != VT_NONE);
+    int code = vti_profile_load_imported(&imported, recording);
 
-    if (code || profile->row_count)
+    if (code)
         return code;
-    vti_profile_fini(profile);
-    return load_calls(profile, recording, options);
+    code = load_calls(&counted, recording, options);
+    if (code) {
+        vti_profile_fini(&imported);
+        return code;
+    }
+    if (imported.row_count && counted.row_count && !is_part) {
+        code = vti_profile_sum(profile, &counted, &imported);
+        vti_profile_fini(&imported);
+        vti_profile_fini(&counted);
+        return code;
+    }
+    *profile = counted.row_count || !imported.row_count ? counted : imported;
+    vti_profile_fini(counted.row_count || !imported.row_count ? &imported : &counted);
+    return 0;
 }
 
 static int open_recording(struct vti_profile *profile, const char *path,

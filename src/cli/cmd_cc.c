@@ -1,14 +1,14 @@
 /*
- * cmd_cc.c - `venturi cc` and `venturi c++`: the compiler, with what functions need to be recorded.
+ * cmd_cc.c - `venturi cc` and `venturi c++`: the compiler, with what functions or lines need to be recorded.
  *
  * Adds options and becomes the compiler: whatever it prints and returns is its own.
  */
 #include "base/beside.h"
+#include "cli/cc.h"
 #include "cli/cmd.h"
 #include "cli/preload.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +21,7 @@
 
 extern const struct vti_command vti_cmd_cc;
 
-/* The words of a compiler's command line: ours in front, where options of the user still win; the library at the end. */
-struct line {
-    char **words;
-    size_t count;
-    char folder[PATH_MAX]; /* of our runtime, and the option that names it: */
-    char rpath[PATH_MAX + 16];
-};
-
-static void add(struct line *line, const char *word)
+void vti_cc_add(struct vti_cc *line, const char *word)
 {
     line->words[line->count++] = (char *)(uintptr_t)word;
 }
@@ -144,19 +136,19 @@ static const char *compiler(bool is_cpp)
 }
 
 /* CC may be "ccache gcc": words with spaces between them, as make takes it. */
-static bool add_compiler(struct line *line, const char *command, char **copy)
+static bool add_compiler(struct vti_cc *line, const char *command, char **copy)
 {
     char *rest = *copy = strdup(command);
     char *word;
 
     while (rest && (word = strsep(&rest, " \t")) != NULL)
         if (*word && line->count < MOST_ADDED)
-            add(line, word);
+            vti_cc_add(line, word);
     return line->count > 0;
 }
 
 /* Only gcc can leave out functions by their file. "cc" may be either: the file that it stands for tells. */
-static bool is_clang(const struct line *line)
+static bool is_clang(const struct vti_cc *line)
 {
     char path[PATH_MAX];
     char file[PATH_MAX];
@@ -171,83 +163,128 @@ static bool is_clang(const struct line *line)
     return false;
 }
 
-static void add_runtime(struct line *line, const char *library)
+static void add_functions(struct vti_cc *line)
 {
-    snprintf(line->folder, sizeof line->folder, "%s", library);
-    *strrchr(line->folder, '/') = 0;
-    snprintf(line->rpath, sizeof line->rpath, "-Wl,-rpath,%s", line->folder);
-    add(line, "-L");
-    add(line, line->folder);
-    add(line, line->rpath);
-    add(line, "-lventuri-hooks");
-    add(line, "-Wl,--push-state,--no-as-needed");
-    add(line, "-lventuri-functions");
-    add(line, "-Wl,--pop-state");
+    vti_cc_add(line, "-L");
+    vti_cc_add(line, line->folder);
+    vti_cc_add(line, line->rpath);
+    vti_cc_add(line, "-lventuri-hooks");
+    vti_cc_add(line, "-Wl,--push-state,--no-as-needed");
+    vti_cc_add(line, "-lventuri-functions");
+    vti_cc_add(line, "-Wl,--pop-state");
 }
 
-/* All words of the compiler's command line. */
-static void fill(struct line *line, int argc, char **argv, const char *library)
+static void before_user(const struct vti_cc_lines *lines, struct vti_cc *line)
 {
-    if (!is_clang(line))
-        add(line, "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib/gcc");
-    add(line, "-finstrument-functions");
-    add(line, "-fno-omit-frame-pointer");
-    if (!has_word(argv + 1, "-g"))
-        add(line, "-g");
-    for (int i = 1; i < argc; i++)
-        add(line, argv[i]);
-    if (library)
-        add_runtime(line, library);
-    add(line, NULL);
+    bool is_by_clang = is_clang(line);
+
+    if (lines->is_on) {
+        vti_cc_lines_before(lines, line, is_by_clang);
+        return;
+    }
+    if (!is_by_clang)
+        vti_cc_add(line, "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib/gcc");
+    vti_cc_add(line, "-finstrument-functions");
+    vti_cc_add(line, "-fno-omit-frame-pointer");
+}
+
+/* What is compiled, and how. */
+struct job {
+    const char *name; /* of the command */
+    const char *command;
+    int argc;
+    char **argv;
+    struct vti_cc_lines lines;
+    bool links;
+    bool is_static;
+    char library[PATH_MAX]; /* beside which our runtime is; "": none is linked */
+};
+
+/* All words of the compiler's command line. */
+static void fill(struct vti_cc *line, const struct job *job)
+{
+    before_user(&job->lines, line);
+    if (!has_word(job->argv + 1, "-gtoggle")) /* of all others (-g0, -g1) the last counts */
+        vti_cc_add(line, "-g");
+    for (int i = 1; i < job->argc; i++)
+        vti_cc_add(line, job->argv[i]);
+    if (job->library[0]) {
+        snprintf(line->folder, sizeof line->folder, "%s", job->library);
+        *strrchr(line->folder, '/') = 0;
+        snprintf(line->rpath, sizeof line->rpath, "-Wl,-rpath,%s", line->folder);
+        if (job->lines.is_on)
+            vti_cc_lines_after(line, job->is_static);
+        else
+            add_functions(line);
+    }
+    vti_cc_add(line, NULL);
 }
 
 /* Comes back only if there is no such compiler. */
-static int become(const char *name, const char *command, int argc, char **argv, const char *library)
+static int become(const struct job *job)
 {
-    struct line line = {calloc((size_t)argc + 3 * MOST_ADDED, sizeof(char *)), 0, "", ""};
+    struct vti_cc line = {.words = calloc((size_t)job->argc + 3 * MOST_ADDED, sizeof(char *))};
     char *copy = NULL;
 
-    if (!line.words || !add_compiler(&line, command, &copy)) {
+    if (!line.words || !add_compiler(&line, job->command, &copy)) {
         free(line.words);
         free(copy);
-        return vti_cmd_fail(name, "no compiler: %s", command);
+        return vti_cmd_fail(job->name, "no compiler: %s", job->command);
     }
-    fill(&line, argc, argv, library);
+    fill(&line, job);
     setenv(RUNNING, "1", 1);
     execvp(line.words[0], line.words);
-    vti_cmd_fail(name, "%s: %s", line.words[0], strerror(errno));
+    vti_cmd_fail(job->name, "%s: %s", line.words[0], strerror(errno));
     free(line.words);
     free(copy);
     return VTI_EXIT_MISSING;
 }
 
+/* Our runtime is a shared library; that of lines can be had in both ways. */
+static int find_runtime(struct job *job)
+{
+    const char *name = job->lines.is_on ? "libventuri-lines.so" : "libventuri-functions.so";
+
+    if (!job->links)
+        return 0;
+    if (job->is_static && !job->lines.is_on) {
+        vti_cmd_warn(job->name,
+                     "-static: nothing will be recorded, our runtime is a shared library");
+        return 0;
+    }
+    if (!vti_library_find(name, job->library, sizeof job->library))
+        return vti_cmd_fail(job->name, "%s is not where the tool is", name);
+    return 0;
+}
+
 static int run_command(int argc, char **argv)
 {
-    const char *command = compiler(!strcmp(argv[0], "c++"));
-    char library[PATH_MAX];
-    bool is_static;
-    bool links = will_link(argv + 1, &is_static);
+    struct job job = {.name = argv[0], .command = compiler(!strcmp(argv[0], "c++"))};
+    int code;
 
     if (getenv(RUNNING))
         return vti_cmd_fail(argv[0], "the compiler that it is to run is itself");
+    if (!vti_cc_lines_take(&job.lines, &argc, &argv))
+        return VTI_EXIT_BAD;
     if (argc < 2)
         return vti_cmd_fail(argv[0], "compile what? venturi %s [options] FILE…", argv[0]);
-    if (links && is_static)
-        vti_cmd_warn(argv[0], "-static: nothing will be recorded, our runtime is a shared library");
-    else if (links && !vti_functions_library(library, sizeof library))
-        return vti_cmd_fail(argv[0], "libventuri-functions.so is not where the tool is");
-    return become(argv[0], command, argc, argv, links && !is_static ? library : NULL);
+    job.argc = argc;
+    job.argv = argv;
+    job.links = will_link(argv + 1, &job.is_static);
+    code = find_runtime(&job);
+    return code ? code : become(&job);
 }
 
 const struct vti_command vti_cmd_cc = {
     .name = "cc",
     .alias = "c++",
-    .summary = "compile C (c++: C++) so that functions are recorded",
-    .usage = "[compiler options] FILE…",
+    .summary = "compile C (c++: C++) so that functions or lines are recorded",
+    .usage = "[-l] [compiler options] FILE…",
     .about = "Runs the compiler (VENTURI_CC, CC or cc; for `venturi c++` VENTURI_CXX, CXX\n"
              "or c++) with what recording its functions needs, and links our runtime. All\n"
              "options are the compiler's own, as is the exit code; 127: no such compiler.\n"
-             "Run the program with `venturi run`; alone it runs as ever, a little slower.",
+             "Run the program with `venturi run`; alone it runs as ever, a little slower.\n"
+             "In front of all others: -l, --lines record its lines instead (`venturi run -l`).",
     .stops_at_operand = true,
     .passes_options = true,
     .run = run_command,

@@ -129,6 +129,19 @@ static int write_terminal(void *arg, const void *bytes, size_t count)
     return code;
 }
 
+/* A file in which nothing is, is what was asked for; but whoever asked expects something else. */
+static void warn_if_empty(const struct request *request, const vt_recording *recording)
+{
+    struct vt_recording_info info;
+
+    vt_recording_info(recording, &info);
+    if (request->exporter->is_of_events && !info.event_count)
+        vti_cmd_warn("export",
+                     "%s: holds no spans (functions: -f pstats, collapsed, speedscope, pprof or "
+                     "callgrind; with `run --timeline` they are spans)",
+                     request->file);
+}
+
 static int export(vt_recording *recording, void *arg)
 {
     const struct request *request = arg;
@@ -144,6 +157,7 @@ static int export(vt_recording *recording, void *arg)
     code = vti_output_open(&output, request->output, request->force, false);
     if (code)
         return vti_cmd_error("export", code);
+    warn_if_empty(request, recording);
     sink = (struct vti_sink){is_terminal ? write_terminal : write_output, output};
     code = request->exporter->run(recording, &what, &sink);
     if (!code)

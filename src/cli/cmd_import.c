@@ -1,4 +1,6 @@
 /* cmd_import.c - venturi import: a file of another profiler or tracer becomes a recording. */
+#include "analyze/lines.h"
+#include "analyze/profile.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cmd.h"
@@ -26,6 +28,46 @@ static const struct vti_option options[] = {
 
 extern const struct vti_command vti_cmd_import;
 
+static uint64_t count_lines(const char *output)
+{
+    const struct vti_lines_options what = {0};
+    struct vti_lines lines;
+    uint64_t count = 0;
+
+    if (vti_lines_open(&lines, output, &what))
+        return 0;
+    for (size_t i = 0; i < lines.function_count; i++)
+        count += lines.functions[i].line_count;
+    vti_lines_fini(&lines);
+    return count;
+}
+
+/* What there is of it; a profile has calls (or samples) instead of events. */
+static void say_what_there_is(const char *output, const struct vti_writer_stats *stats)
+{
+    const struct vti_calls_options all = {.is_merged = true, .track = VT_NONE, .process = VT_NONE};
+    struct vti_profile profile;
+    uint64_t calls = 0, samples = 0, lines = 0;
+    char bytes[VTI_NUMBER_BYTES];
+    char count[VTI_NUMBER_BYTES];
+
+    if (!stats->events && !vti_profile_open(&profile, output, &all)) {
+        for (size_t i = 0; i < profile.row_count; i++) {
+            calls += profile.rows[i].numbers.calls;
+            samples += profile.rows[i].samples;
+        }
+        vti_profile_fini(&profile);
+    }
+    if (!stats->events && !calls && !samples)
+        lines = count_lines(output);
+    vti_text_count(count, calls ? calls : samples ? samples : lines ? lines : stats->events);
+    vti_cmd_say("%s  %s, %s %s", output, vti_text_bytes(bytes, stats->bytes), count,
+                calls     ? "calls"
+                : samples ? "samples"
+                : lines   ? "lines"
+                          : "events");
+}
+
 static int run(int argc, char **argv)
 {
     struct vti_import import = {.is_stopped = vti_stop_asked};
@@ -35,8 +77,6 @@ static int run(int argc, char **argv)
         [OPT_FORCE] = {.is_set = &import.force},
     };
     struct vti_writer_stats stats;
-    char bytes[VTI_NUMBER_BYTES];
-    char events[VTI_NUMBER_BYTES];
     int code = vti_args_collect(&vti_cmd_import, argc, argv, places, &import.path, 1, "one FILE");
 
     if (code)
@@ -54,8 +94,7 @@ static int run(int argc, char **argv)
     vti_stop_end();
     if (code)
         return vti_cmd_error("import", code);
-    fprintf(stderr, "venturi: %s  %s, %s events\n", import.output,
-            vti_text_bytes(bytes, stats.bytes), vti_text_count(events, stats.events));
+    say_what_there_is(import.output, &stats);
     return VTI_EXIT_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/reading.h"
 #include "cli/render.h"
 #include "model/fact_blocks.h"
+#include "model/line_table.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -151,6 +152,11 @@ static void print_recording(const struct vti_info *all)
         print_line("functions", "%llu calls of %llu function%s (venturi stats)",
                    (unsigned long long)all->calls, (unsigned long long)all->functions,
                    all->functions == 1 ? "" : "s");
+    if (all->line_events)
+        print_line("lines", "%llu line events on %llu line%s, %llu source%s (venturi lines)",
+                   (unsigned long long)all->line_events, (unsigned long long)all->lines,
+                   all->lines == 1 ? "" : "s", (unsigned long long)all->sources,
+                   all->sources == 1 ? "" : "s");
     print_cost(all);
     if (*info->writer_version)
         print_line("writer", "venturi %s, %s", info->writer_version,
@@ -272,7 +278,9 @@ static int print_losses(const struct vti_info *all)
     struct vti_table *table;
     int code;
 
-    print_line("lost", "%llu events", (unsigned long long)all->losses.lost_events);
+    print_line("lost",
+               all->info.is_closed ? "%llu events" : "%llu events, and what was not yet written",
+               (unsigned long long)all->losses.lost_events);
     if (all->losses.missing_processes)
         print_line("missing", VTI_MISSING_PROCESSES,
                    (unsigned long long)all->losses.missing_processes);
@@ -390,6 +398,36 @@ static int count_calls(struct vti_info *all)
     return 0;
 }
 
+static int count_lines(struct vti_info *all)
+{
+    struct vti_line_tables tables;
+    struct vti_map *seen = NULL;
+    int is_new;
+    int code = vti_line_tables_load(&tables, all->recording);
+
+    if (code)
+        return code;
+    code = vti_map_create(&seen);
+    for (uint32_t i = 0; i < tables.track_ids.count && !code; i++) {
+        const struct vti_line_track *track = &tables.tracks[i];
+
+        for (uint32_t k = 0; k < track->node_ids.count && !code; k++) {
+            const struct vti_line_fact *line = &track->lines[k];
+            uint32_t key[2] = {line->site, line->line};
+
+            all->line_events += line->events;
+            if (line->events && vti_map_add(seen, key, sizeof key, &is_new) < 0)
+                code = VTI_E_NOMEM;
+        }
+    }
+    if (!code)
+        all->lines = vti_map_count(seen);
+    all->sources = tables.source_count;
+    vti_map_free(seen);
+    vti_line_tables_fini(&tables);
+    return code;
+}
+
 static int show(vt_recording *recording, void *arg)
 {
     const bool *is_json = arg;
@@ -404,6 +442,8 @@ static int show(vt_recording *recording, void *arg)
         code = count_processes(&all);
     if (!code)
         code = count_calls(&all);
+    if (!code)
+        code = count_lines(&all);
     if (!code)
         code = *is_json ? vti_info_json(&all) : print_info(&all);
     vti_losses_free(&all.losses);

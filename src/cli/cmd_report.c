@@ -15,8 +15,8 @@ enum { OPT_SORT, OPT_LIMIT, OPT_RAW, OPT_JSON };
 
 static const struct vti_option options[] = {
     [OPT_SORT] = {0, "sort", "total|self|count|min|avg|max|p50|p99|errors|name",
-                  "what decides the order (total)"},
-    [OPT_LIMIT] = {'n', "limit", "N", "show N spans (20); 0 shows all"},
+                  "what decides the order (total; of functions self)"},
+    [OPT_LIMIT] = {'n', "limit", "N", "show N spans and functions (20); 0 shows all"},
     [OPT_RAW] = {0, "raw", NULL, "times as measured, with Venturi's own cost left in"},
     [OPT_JSON] = {0, "json", NULL, "write JSON"},
     {0},
@@ -157,8 +157,10 @@ static int gather_functions(struct vti_report *report, struct vti_calls *calls)
 static int show(vt_recording *recording, void *arg)
 {
     const struct request *request = arg;
-    struct vti_report report = {
-        .recording = recording, .limit = request->limit, .is_raw = request->is_raw};
+    struct vti_report report = {.recording = recording,
+                                .sort = request->sort,
+                                .limit = request->limit,
+                                .is_raw = request->is_raw};
     struct vti_calls calls = {0};
     int code = gather_stats(&report);
 
@@ -170,7 +172,7 @@ static int show(vt_recording *recording, void *arg)
         code = vti_distorted_query(recording, &report.overview.losses, &report.distorted);
     vt_recording_info(recording, &report.info);
     if (!code) {
-        sort(&report, request->sort);
+        sort(&report, request->sort ? request->sort : "total");
         code = request->is_json ? vti_report_json(&report) : vti_report_print(&report);
     }
     vt_stats_free(&report.stats);
@@ -183,7 +185,7 @@ static int show(vt_recording *recording, void *arg)
 
 static int run(int argc, char **argv)
 {
-    struct request request = {.sort = "total", .limit = LIMIT};
+    struct request request = {.limit = LIMIT};
     int code = take_arguments(&request, argc, argv);
 
     return code ? code : vti_reading_do("report", request.file, show, &request);
@@ -193,10 +195,11 @@ const struct vti_command vti_cmd_report = {
     .name = "report",
     .summary = "the summary of a recording: where the time went",
     .usage = "[options] FILE",
-    .about = "Shows the spans of the recording FILE that took the most time, its counters,\n"
-             "marks and errors, and how far the figures can be trusted. Total is the time of\n"
-             "all spans of a row (one inside another of the same row counts once); self is\n"
-             "the same without the time of spans inside. ~ marks rows that losses put wrong.",
+    .about = "Shows the spans and functions of the recording FILE that took the most time,\n"
+             "its counters, marks and errors, and how far the figures can be trusted. Total\n"
+             "is the time of all spans (calls) of a row, one inside another of the same row\n"
+             "counted once; self is the same without the time of spans (calls) inside. ~\n"
+             "marks rows that losses put wrong. More about functions: venturi stats.",
     .options = options,
     .run = run,
 };

@@ -15,7 +15,7 @@
 #include "cli/run_summary.h"
 #include "drain/clock.h"
 #include "drain/drain.h"
-#include "venturi/hook.h"
+#include "venturi/line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,9 @@ enum {
     OPT_INCLUDE,
     OPT_EXCLUDE,
     OPT_TIMELINE,
+    OPT_LINES,
+    OPT_LINES_OF,
+    OPT_CALLEES,
     OPT_FUNCTIONS,
     OPT_NO_FUNCTIONS,
     OPT_NATIVE,
@@ -47,7 +50,7 @@ enum {
 };
 
 static const struct vti_option options[] = {
-    [OPT_OUTPUT] = {'o', "output", "FILE", "the recording, or a pstats file (.prof)"},
+    [OPT_OUTPUT] = {'o', "output", "FILE", "the recording, or a profile (.prof, .lprof)"},
     [OPT_FORCE] = {'f', "force", NULL, "replace FILE if it exists"},
     [OPT_MODULE] = {'m', "module", "MODULE", "a Python module; ends our options"},
     [OPT_CODE] = {'c', "code", "CODE", "Python code; ends our options"},
@@ -57,6 +60,9 @@ static const struct vti_option options[] = {
     [OPT_INCLUDE] = {0, "include", "GLOB", "only functions of these files"},
     [OPT_EXCLUDE] = {0, "exclude", "GLOB", "no functions of these files"},
     [OPT_TIMELINE] = {0, "timeline", NULL, "each call with its times, not only sums"},
+    [OPT_LINES] = {'l', "lines", NULL, "lines of functions with @profile, instead of calls"},
+    [OPT_LINES_OF] = {'p', "profile", "NAME", "the same for this module, class or function"},
+    [OPT_CALLEES] = {0, "callees", NULL, "with -l: what each line calls, too"},
     [OPT_FUNCTIONS] = {0, "functions", NULL, "C functions of loaded libraries and children too"},
     [OPT_NO_FUNCTIONS] = {0, "no-functions", NULL, "trace points only"},
     [OPT_NATIVE] = {0, "native", NULL, "sample native stacks of any program, under its calls"},
@@ -77,6 +83,7 @@ struct run {
     char **words;   /* what was given, NULL-terminated */
     char **made;    /* owned: the command line of the interpreter that runs them; NULL: none does */
     char **program; /* what is started: one of the two */
+    bool has_callees;     /* of lines */
     bool has_c_functions; /* also where the program itself was not compiled for them */
     bool has_samples;
     uint32_t sample_hz; /* 0: not said */
@@ -140,6 +147,15 @@ static bool take_functions(struct run *run, int option, const char *value)
         return vti_python_add_glob(&run->python.include, "include", value);
     case OPT_EXCLUDE:
         return vti_python_add_glob(&run->python.exclude, "exclude", value);
+    case OPT_LINES:
+        run->python.has_lines = true;
+        return true;
+    case OPT_LINES_OF:
+        run->python.has_lines = true;
+        return vti_python_add_names(&run->python.lines_of, value);
+    case OPT_CALLEES:
+        run->has_callees = true;
+        return true;
     case OPT_FUNCTIONS:
         run->has_c_functions = true;
         return true;
@@ -200,7 +216,7 @@ static int prepare(struct run *run)
     run->program = run->made ? run->made : run->words;
     run->drain.command = run->program;
     vti_python_title(&run->python, run->words, title, sizeof title);
-    code = vti_run_output_name(&run->output, title);
+    code = vti_run_output_name(&run->output, title, run->python.has_lines, run->has_callees);
     run->drain.output = run->output.recording;
     run->drain.force = run->output.force;
     run->drain.held = &run->output.fd;
@@ -224,8 +240,16 @@ static int parse(struct run *run, int argc, char **argv)
     if (option == VTI_OPT_DONE)
         return vti_cmd_fail("run", "which program? venturi run [options] PROG [arguments]");
     run->words = argv + args.at - (option == VTI_OPT_OPERAND);
+    if (run->has_callees && !run->python.has_lines)
+        return vti_cmd_fail("run", "--callees: of lines, so it needs -l");
+    if (run->python.has_lines && run->drain.kinds & VT_ON_TIMELINE)
+        return vti_cmd_fail("run", "-l and --timeline: lines are counted, not recorded one by one");
+    if (run->python.has_lines && !run->has_callees) /* what is not profiled runs at full speed */
+        run->python.has_functions = false;
     if (!run->python.has_functions)
         run->drain.kinds = VT_ON_SPANS;
+    if (run->python.has_lines)
+        run->drain.kinds |= VT_ON_LINES;
     if (run->has_samples && run->drain.kinds & VT_ON_TIMELINE)
         return vti_cmd_fail("run", "--native and --timeline: samples need the tree of calls");
     if (run->has_samples)
@@ -245,6 +269,8 @@ static void await_helpers(struct vti_drain *drain)
 /* Records until the program has ended. The exit code of the whole. */
 static int record(struct run *run, struct vti_drain *drain)
 {
+    const struct vti_run_wish wish = {run->program[0], run->made != NULL, run->has_c_functions,
+                                      run->has_samples, run->python.has_lines};
     struct vti_drain_stats stats;
     struct vti_child child;
     bool has_package;
@@ -254,8 +280,9 @@ static int record(struct run *run, struct vti_drain *drain)
     has_package = vti_python_environment(&run->python);
     if (run->python.has_functions)
         vti_preload_functions(run->program[0], run->has_c_functions, run->python.is_only_mine);
-    if (run->has_samples)
-        vti_preload_samples(run->program[0], run->sample_hz);
+    if (run->has_samples || run->python.has_lines)
+        vti_preload_samples(run->program[0], run->sample_hz, run->has_samples,
+                            run->python.has_lines);
     code = vti_child_start(&child, run->program);
     if (code) {
         vti_run_output_drop(&run->output);
@@ -269,7 +296,7 @@ static int record(struct run *run, struct vti_drain *drain)
     await_helpers(drain);
     code = vti_drain_close(drain, &stats);
     if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))
-        vti_run_summary(&run->output, &stats, code, run->made != NULL, run->is_quiet);
+        vti_run_summary(&run->output, &stats, code, &wish, run->is_quiet);
     return vti_child_exit(&child);
 }
 
@@ -292,6 +319,7 @@ static int run_command(int argc, char **argv)
 out:
     vti_buf_fini(&run.python.include);
     vti_buf_fini(&run.python.exclude);
+    vti_buf_fini(&run.python.lines_of);
     free(run.made);
     return code;
 }

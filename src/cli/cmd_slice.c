@@ -72,6 +72,10 @@ static int slice(vt_recording *recording, void *arg)
     fprintf(stderr, "venturi: %s  %s, %s events kept, %s cut away\n", request->output,
             vti_text_bytes(bytes, report.file.bytes), vti_text_count(events, report.file.events),
             vti_text_count(cut, report.cut_events));
+    if (report.has_sums)
+        vti_cmd_warn("slice",
+                     "functions are left out: %s has sums of their calls over all its time",
+                     request->file);
     return VTI_EXIT_OK;
 }
 

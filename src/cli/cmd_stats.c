@@ -132,18 +132,23 @@ static void say_trust(const struct vti_stats_sums *sums)
 {
     char each[VTI_NUMBER_BYTES];
     char all[VTI_NUMBER_BYTES];
+    const char *least = sums->has_unseen ? "at least " : "";
 
+    if (sums->has_unseen)
+        fputs(
+            "venturi: while a thread was too deep in recursion the calls of others were not seen\n",
+            stderr);
     if (sums->is_estimated)
         fputs("venturi: times with ~ are estimates, from samples of native stacks\n", stderr);
     if (sums->is_estimated && !sums->calls)
         return;
     if (sums->cost_s > 0)
-        fprintf(stderr, "venturi: %s of our own cost subtracted (%s a call), %llu calls lost\n",
+        fprintf(stderr, "venturi: %s of our own cost subtracted (%s a call), %s%llu calls lost\n",
                 vti_text_duration(all, sums->cost_s * 1e9),
-                vti_text_duration(each, sums->cost_call_s * 1e9),
+                vti_text_duration(each, sums->cost_call_s * 1e9), least,
                 (unsigned long long)sums->lost_calls);
     else
-        fprintf(stderr, "venturi: our own cost is not subtracted, %llu calls lost\n",
+        fprintf(stderr, "venturi: our own cost is not subtracted, %s%llu calls lost\n", least,
                 (unsigned long long)sums->lost_calls);
 }
 
@@ -276,12 +281,13 @@ static int show_recording(vt_recording *recording, void *arg)
         return vti_cmd_error("stats", code);
     if (profile.row_count)
         code = show_all(request, &profile);
-    if (profile.row_count && !code)
+    if (profile.row_count && !code) {
         warn_about_processes(recording, request->file);
+        vti_reading_warn_of_open("stats", recording, "calls");
+    }
     if (!profile.row_count)
-        code = vti_cmd_fail("stats",
-                            "%s: holds no calls of functions (venturi report shows its spans)",
-                            request->file);
+        code = vti_reading_lacks("stats", recording, "calls of functions",
+                                 " (venturi report shows its spans)");
     vti_profile_fini(&profile);
     return code;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define HOOK "__cyg_profile_func_enter"
-#define COLLECTOR "libventuri-functions.so"
+#define LINES_HOOK "vt_coverage_open"
 
 static bool has(const struct vti_mapping *file, uint64_t offset, uint64_t bytes)
 {
@@ -44,31 +44,44 @@ static bool is_text(const struct vti_mapping *file, const Elf64_Shdr *strings, u
 }
 
 static bool has_symbol(const struct vti_mapping *file, const Elf64_Shdr *table,
-                       const Elf64_Shdr *strings)
+                       const Elf64_Shdr *strings, const char *name)
 {
     Elf64_Sym symbol;
 
     for (uint64_t at = 0; at + sizeof symbol <= table->sh_size; at += sizeof symbol) {
         if (!get(file, table->sh_offset + at, &symbol, sizeof symbol))
             return false;
-        if (is_text(file, strings, symbol.st_name, HOOK))
+        if (is_text(file, strings, symbol.st_name, name))
             return true;
     }
     return false;
 }
 
-static bool needs_collector(const struct vti_mapping *file, const Elf64_Shdr *table,
-                            const Elf64_Shdr *strings)
+/* Whether a library's name begins so. */
+static bool begins(const struct vti_mapping *file, const Elf64_Shdr *strings, uint64_t at,
+                   const char *text)
+{
+    size_t len = strlen(text);
+
+    return has(file, strings->sh_offset, strings->sh_size) && at < strings->sh_size &&
+           strings->sh_size - at >= len && !memcmp(file->data + strings->sh_offset + at, text, len);
+}
+
+static void look_at_needed(struct vti_elf_facts *facts, const struct vti_mapping *file,
+                           const Elf64_Shdr *table, const Elf64_Shdr *strings)
 {
     Elf64_Dyn entry;
 
     for (uint64_t at = 0; at + sizeof entry <= table->sh_size; at += sizeof entry) {
         if (!get(file, table->sh_offset + at, &entry, sizeof entry))
-            return false;
-        if (entry.d_tag == DT_NEEDED && is_text(file, strings, entry.d_un.d_val, COLLECTOR))
-            return true;
+            return;
+        if (entry.d_tag != DT_NEEDED)
+            continue;
+        facts->brings_collector |= begins(file, strings, entry.d_un.d_val, "libventuri-functions.");
+        facts->brings_sampler |= begins(file, strings, entry.d_un.d_val, "libventuri-sample.");
+        facts->needs_to_be_first |= begins(file, strings, entry.d_un.d_val, "libasan.") ||
+                                    begins(file, strings, entry.d_un.d_val, "libtsan.");
     }
-    return false;
 }
 
 static void look(struct vti_elf_facts *facts, const struct vti_mapping *file)
@@ -91,10 +104,12 @@ static void look(struct vti_elf_facts *facts, const struct vti_mapping *file)
     for (unsigned i = 0; get_section(file, &head, i, &section); i++) {
         if (!get_section(file, &head, section.sh_link, &strings))
             continue;
-        if (section.sh_type == SHT_DYNSYM || (section.sh_type == SHT_SYMTAB && facts->is_static))
-            facts->has_hooks |= has_symbol(file, &section, &strings);
+        if (section.sh_type == SHT_DYNSYM || (section.sh_type == SHT_SYMTAB && facts->is_static)) {
+            facts->has_hooks |= has_symbol(file, &section, &strings, HOOK);
+            facts->has_lines |= has_symbol(file, &section, &strings, LINES_HOOK);
+        }
         if (section.sh_type == SHT_DYNAMIC)
-            facts->brings_collector |= needs_collector(file, &section, &strings);
+            look_at_needed(facts, file, &section, &strings);
     }
 }
 

@@ -13,6 +13,9 @@ struct vti_info {
     } * processes;        /* owned; in the recording's order */
     uint64_t calls;       /* of functions, resumes included, in trees */
     uint64_t functions;   /* that were called */
+    uint64_t line_events; /* lines that were reached */
+    uint64_t lines;       /* different ones, over all threads */
+    uint64_t sources;     /* texts of files */
     unsigned long merged; /* number of recordings it was made of, 0 or 1: none */
 };
 

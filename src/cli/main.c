@@ -73,6 +73,22 @@ static int unknown_option(const char *word)
     return vti_cmd_fail(NULL, "no option %s, see venturi --help", word);
 }
 
+/* `venturi SCRIPT.py` is short for `venturi run SCRIPT.py`, and so it is with options in front. */
+static bool is_option_of_run(const char *word)
+{
+    const struct vti_option *option = vti_command_find("run")->options;
+
+    for (; option->name; option++) {
+        size_t len = strlen(option->name);
+
+        if (word[1] == '-'
+                ? !strncmp(word + 2, option->name, len) && (!word[2 + len] || word[2 + len] == '=')
+                : option->letter && word[1] == option->letter)
+            return true;
+    }
+    return false;
+}
+
 static int print_help(FILE *to, const struct vti_command *command, int code)
 {
     struct vti_buf text = {0};
@@ -108,10 +124,10 @@ static int dispatch(int argc, char **argv)
             return print_help(stdout, command, VTI_EXIT_OK);
         return unknown_command(argv[2]);
     }
-    if (first[0] == '-')
+    if (first[0] == '-' && !is_option_of_run(first))
         return unknown_option(first);
     command = vti_command_find(first);
-    if (!command && vti_python_is_script(first))
+    if (!command && (first[0] == '-' || vti_python_is_script(first)))
         return vti_command_find("run")->run(argc, argv);
     if (!command)
         return unknown_command(first);

@@ -14,15 +14,19 @@
 #include <string.h>
 
 struct translation {
-    const char *at;
+    const char *python; /* all of it, … */
+    const char *at;     /* … and how far we are */
     struct vti_buf out;
     int flags;
     bool can_repeat; /* a quantifier may follow */
 };
 
-static int unsupported(const char *what)
+static int unsupported(const struct translation *to, const char *what)
 {
-    return vti_fail(VTI_E_UNSUPPORTED, "%s is more than this tool can search for", what);
+    return vti_fail(
+        VTI_E_LIMIT,
+        "'%s': regular expressions have no %s here (those of venturi.Stats in Python do)",
+        to->python, what);
 }
 
 /* What a class letter stands for within brackets, or NULL. */
@@ -68,7 +72,7 @@ static int add_escape(struct translation *to)
     } else if (control_of(letter)) {
         vti_buf_add_u8(&to->out, (uint8_t)control_of(letter));
     } else if (isalnum((unsigned char)letter)) {
-        return isdigit((unsigned char)letter) ? unsupported("a back reference") : VTI_E_USAGE;
+        return isdigit((unsigned char)letter) ? unsupported(to, "back references") : VTI_E_USAGE;
     } else {
         if (strchr(".[]{}()*+?^$|\\", letter))
             vti_buf_add_u8(&to->out, '\\');
@@ -91,7 +95,7 @@ static int add_member(struct translation *to, struct vti_buf *members)
             return 0;
         }
         if (class_of((char)tolower((unsigned char)letter)))
-            return unsupported("a class like [\\W]");
+            return unsupported(to, "classes like [\\W]");
         if (control_of(letter))
             letter = control_of(letter);
         else if (isalnum((unsigned char)letter))
@@ -182,7 +186,7 @@ static int add_quantifier(struct translation *to)
     if (*to->at == '?')
         to->at++;
     else if (*to->at == '+')
-        return unsupported("a possessive quantifier");
+        return unsupported(to, "possessive quantifiers");
     to->can_repeat = false;
     return 0;
 }
@@ -199,8 +203,10 @@ static int add_group(struct translation *to)
         to->at += 3;
     else if (!strncmp(to->at, "(?P<", 4) && strchr(to->at, '>'))
         to->at = strchr(to->at, '>') + 1;
+    else if (to->at[1] == '?' && to->at[2] && strchr("=!<", to->at[2]))
+        return unsupported(to, "looking ahead or back");
     else if (to->at[1] == '?')
-        return unsupported("a group that begins with (?");
+        return unsupported(to, "groups that begin with (?");
     else
         to->at++;
     vti_buf_add_u8(&to->out, '(');
@@ -235,7 +241,7 @@ static int add_next(struct translation *to)
 
 int vti_pattern_compile(regex_t *regex, const char *python)
 {
-    struct translation to = {.at = python, .flags = REG_EXTENDED | REG_NOSUB};
+    struct translation to = {.python = python, .at = python, .flags = REG_EXTENDED | REG_NOSUB};
     int code = 0;
 
     while (!code && *to.at)

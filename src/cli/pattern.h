@@ -7,7 +7,7 @@
 
 #include <regex.h>
 
-/* 0, VTI_E_USAGE (it is not one), VTI_E_UNSUPPORTED (POSIX has no such thing: looking around, back
+/* 0, VTI_E_USAGE (it is not one), VTI_E_LIMIT (POSIX has no such thing: looking around, back
  * references) or VTI_E_NOMEM, with a message but for the first. regfree() after 0. */
 int vti_pattern_compile(regex_t *regex, const char *python);
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool find_library(const char *name, char *to, size_t room)
+bool vti_library_find(const char *name, char *to, size_t room)
 {
     static const char *const folders[] = {"", "../lib*/", "../lib*/*/", "../"};
     char places[sizeof folders / sizeof *folders][64];
@@ -28,11 +28,6 @@ static bool find_library(const char *name, char *to, size_t room)
         list[i] = places[i];
     }
     return vti_beside_find(list, sizeof list / sizeof *list, to, room);
-}
-
-bool vti_functions_library(char *to, size_t room)
-{
-    return find_library("libventuri-functions.so", to, room);
 }
 
 void vti_program_find(const char *name, char *to, size_t room)
@@ -84,7 +79,7 @@ void vti_preload_functions(const char *program, bool always, bool is_only_mine)
         vti_cmd_warn("run", "%s: linked statically: its functions cannot be recorded", program);
     else if (!always && (!facts.has_hooks || facts.brings_collector))
         return;
-    else if (!vti_functions_library(path, sizeof path))
+    else if (!vti_library_find("libventuri-functions.so", path, sizeof path))
         vti_cmd_warn("run", "no C functions: libventuri-functions.so is not where the tool is");
     else if (strpbrk(path, ": "))
         vti_cmd_warn("run", "no C functions: the loader takes no path with a space: %s", path);
@@ -92,7 +87,7 @@ void vti_preload_functions(const char *program, bool always, bool is_only_mine)
         add_preload(path);
 }
 
-void vti_preload_samples(const char *program, unsigned hz)
+void vti_preload_samples(const char *program, unsigned hz, bool has_stacks, bool has_lines)
 {
     struct vti_elf_facts facts;
     char path[PATH_MAX];
@@ -100,19 +95,24 @@ void vti_preload_samples(const char *program, unsigned hz)
 
     vti_program_find(program, path, sizeof path);
     vti_elf_look(&facts, path);
-    if (facts.is_elf && facts.is_static)
+    setenv("VENTURI_NATIVE", !has_lines ? "stacks" : has_stacks ? "stacks,lines" : "lines", 1);
+    if (hz) {
+        snprintf(rate, sizeof rate, "%u", hz);
+        setenv("VENTURI_NATIVE_HZ", rate, 1);
+    }
+    if (facts.is_elf && facts.is_static && has_stacks)
         vti_cmd_warn("run", "%s: linked statically: its stacks cannot be sampled", program);
-    if (!find_library("libventuri-sample.so", path, sizeof path)) {
+    if (facts.is_elf && facts.is_static && facts.has_lines)
+        vti_cmd_warn("run", "%s: linked statically: its lines are counted, not timed", program);
+    if (facts.brings_sampler || (!has_stacks && facts.needs_to_be_first))
+        return;
+    if (!vti_library_find("libventuri-sample.so", path, sizeof path)) {
         vti_cmd_warn("run", "no native stacks: libventuri-sample.so is not where the tool is");
         return;
     }
     if (strpbrk(path, ": ")) {
         vti_cmd_warn("run", "no native stacks: the loader takes no path with a space: %s", path);
         return;
-    }
-    if (hz) {
-        snprintf(rate, sizeof rate, "%u", hz);
-        setenv("VENTURI_NATIVE_HZ", rate, 1);
     }
     add_preload(path);
 }

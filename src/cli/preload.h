@@ -8,8 +8,8 @@
 /* Where execvp() would find a program; "" if nowhere. */
 void vti_program_find(const char *name, char *to, size_t room);
 
-/* Where libventuri-functions.so is. */
-bool vti_functions_library(char *to, size_t room);
+/* Where one of our libraries is. */
+bool vti_library_find(const char *name, char *to, size_t room);
 
 /*
  * Sets the environment of what is started next: LD_PRELOAD, if `program` was compiled with
@@ -18,7 +18,8 @@ bool vti_functions_library(char *to, size_t room);
  */
 void vti_preload_functions(const char *program, bool always, bool is_only_mine);
 
-/* The same for the sampler of native stacks; `hz` 0: as often as VENTURI_NATIVE_HZ says. */
-void vti_preload_samples(const char *program, unsigned hz);
+/* The same for the sampler, of native stacks, or of lines in code that was compiled for them (elsewhere it does nothing); `hz` 0: as
+ * often as VENTURI_NATIVE_HZ says. */
+void vti_preload_samples(const char *program, unsigned hz, bool has_stacks, bool has_lines);
 
 #endif

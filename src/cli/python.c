@@ -32,6 +32,13 @@ static bool has_main(const char *folder)
            access(path, F_OK) == 0;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 bool vti_python_is_script(const char *word)
 {
     static const char *const endings[] = {".py", ".pyw", ".pyc", ".pyz"};
@@ -52,6 +59,18 @@ bool vti_python_add_glob(struct vti_buf *globs, const char *name, const char *gl
     if (globs->len)
         vti_buf_add_u8(globs, ':');
     vti_buf_add(globs, glob, strlen(glob));
+    return true;
+}
+
+bool vti_python_add_names(struct vti_buf *names, const char *given)
+{
+    size_t from = names->len;
+
+    if (!vti_python_add_glob(names, "profile", given))
+        return false;
+    for (; from < names->len; from++)
+        if (names->data[from] == ',')
+            names->data[from] = ':';
     return true;
 }
 
@@ -86,10 +105,9 @@ static const char *choose_interpreter(const struct vti_python *python)
 /* The interpreter would say it too, but with its own exit code, and after it was started. */
 static int check_script(const char *script)
 {
-    struct stat status;
-    int error = stat(script, &status) ? errno : 0;
+    int error = access(script, F_OK) ? errno : 0;
 
-    if (!error && S_ISDIR(status.st_mode) && !has_main(script)) {
+    if (!error && is_folder(script) && !has_main(script)) {
         vti_cmd_fail("run", "%s: a folder without a __main__.py", script);
         return VTI_EXIT_CANNOT;
     }
@@ -109,7 +127,7 @@ int vti_python_command(const struct vti_python *python, char **words, char ***co
 
     *command = NULL;
     if (!given && strcmp(words[0], "-") != 0) {
-        if (!vti_python_is_script(words[0]))
+        if (!vti_python_is_script(words[0]) && !is_folder(words[0]))
             return 0;
         code = check_script(words[0]);
         if (code)
@@ -202,12 +220,15 @@ bool vti_python_environment(struct vti_python *python)
 
     set_or_unset("VENTURI_INCLUDE", &python->include);
     set_or_unset("VENTURI_EXCLUDE", &python->exclude);
+    set_or_unset("VENTURI_LINES_OF", &python->lines_of);
     unsetenv("VENTURI_PYTHON");
-    if (!python->has_functions)
+    if (!python->has_functions && !python->has_lines)
         return true;
     if (!find_folder(folder, sizeof folder))
         return false;
-    snprintf(what, sizeof what, "calls%s%s", python->has_builtins ? ",builtins" : "",
+    snprintf(what, sizeof what, "%s%s%s%s%s", python->has_lines ? "lines" : "",
+             python->has_lines && python->has_functions ? "," : "",
+             python->has_functions ? "calls" : "", python->has_builtins ? ",builtins" : "",
              python->is_only_mine ? ",only-mine" : "");
     setenv("VENTURI_PYTHON", what, 1);
     put_in_front(folder);

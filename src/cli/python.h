@@ -14,14 +14,19 @@ struct vti_python {
     const char *module;      /* -m */
     const char *code;        /* -c */
     bool has_functions;
+    bool has_lines; /* of functions with @profile, and of `lines_of` */
     bool has_builtins;
     bool is_only_mine;
-    struct vti_buf include, exclude; /* globs with colons between them; freed by the caller */
+    struct vti_buf include, exclude; /* globs with colons between them; freed by the caller … */
+    struct vti_buf lines_of;         /* … as these names are */
 };
 
 /* Whether the interpreter, not the kernel, is to run what the word names: by its ending, or a
  * folder with a __main__.py. It need not exist. */
 bool vti_python_is_script(const char *word);
+
+/* More names, with commas between them. False after one line on stderr. */
+bool vti_python_add_names(struct vti_buf *names, const char *given);
 
 /* One more glob. False after one line on stderr. */
 bool vti_python_add_glob(struct vti_buf *globs, const char *name, const char *glob);

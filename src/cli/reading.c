@@ -61,6 +61,36 @@ static void warn_of_damage(const char *command, const vt_recording *recording)
                      (unsigned long long)damage.end_offset, damage.what);
 }
 
+int vti_reading_lacks(const char *command, const vt_recording *recording, const char *what,
+                      const char *hint)
+{
+    struct vt_recording_info info;
+    struct vt_damage_info damage;
+
+    vt_recording_info(recording, &info);
+    if (vt_recording_damage(recording, 0, &damage))
+        return vti_cmd_fail(command, "%s: holds no %s outside of bytes %llu to %llu: %s", info.path,
+                            what, (unsigned long long)damage.begin_offset,
+                            (unsigned long long)damage.end_offset, damage.what);
+    if (!info.is_closed)
+        return vti_cmd_fail(command,
+                            "%s: holds no %s yet: still growing, or its writer was stopped",
+                            info.path, what);
+    return vti_cmd_fail(command, "%s: holds no %s%s", info.path, what, hint);
+}
+
+void vti_reading_warn_of_open(const char *command, const vt_recording *recording, const char *what)
+{
+    struct vt_recording_info info;
+
+    vt_recording_info(recording, &info);
+    if (!info.is_closed)
+        vti_cmd_warn(command,
+                     "%s: not closed (still growing, or its writer was stopped): %s of its last "
+                     "second may be missing",
+                     info.path, what);
+}
+
 int vti_reading_do(const char *command, const char *path,
                    int (*work)(vt_recording *recording, void *arg), void *arg)
 {

@@ -7,6 +7,13 @@
 /* Whether `path` was given and can be a recording: 0, or an exit code after one line on stderr. */
 int vti_reading_check(const char *command, const char *path);
 
+/* Fails because the recording does not hold what is asked for: damaged, not closed, or as `hint` says. */
+int vti_reading_lacks(const char *command, const vt_recording *recording, const char *what,
+                      const char *hint);
+
+/* Snapshots are a second apart: without its end a recording may lack the last of them. */
+void vti_reading_warn_of_open(const char *command, const vt_recording *recording, const char *what);
+
 /*
  * Opens the recording, has `work` done with it, closes it; then a line on stderr for what was
  * damaged, if anything was. Returns what `work` does, an exit code, or one of its own after one

@@ -15,8 +15,9 @@ struct vti_report {
     struct vti_ids distorted;     /* owned; sites whose figures losses put wrong */
     int64_t overhead_ns;          /* our own cost in all spans together */
     double overhead_share;
-    size_t limit; /* rows of spans */
-    bool is_raw;  /* our own cost is left in */
+    const char *sort; /* NULL: nothing was asked for */
+    size_t limit;     /* rows of spans, and of functions */
+    bool is_raw;      /* our own cost is left in */
 };
 
 /* Headline, tables and the line of trust on standard output. 0 or a negative code. */

@@ -6,25 +6,93 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_selves(const void *left, const void *right)
+#define NAME_LEAST 12 /* columns that a name needs beside the figures */
+
+struct order {
+    const char *key;
+    double (*value)(const struct vti_profile_row *row); /* NULL: by name */
+};
+
+static double total_of(const struct vti_profile_row *row)
+{
+    return row->numbers.total_s;
+}
+
+static double self_of(const struct vti_profile_row *row)
+{
+    return row->numbers.self_s;
+}
+
+static double count_of(const struct vti_profile_row *row)
+{
+    return (double)row->numbers.calls;
+}
+
+static double average_of(const struct vti_profile_row *row)
+{
+    return row->numbers.calls ? row->numbers.total_s / (double)row->numbers.calls : NAN;
+}
+
+static double min_of(const struct vti_profile_row *row)
+{
+    return row->shortest_s;
+}
+
+static double max_of(const struct vti_profile_row *row)
+{
+    return row->longest_s;
+}
+
+static double p50_of(const struct vti_profile_row *row)
+{
+    return row->p50_s;
+}
+
+static double p99_of(const struct vti_profile_row *row)
+{
+    return row->p99_s;
+}
+
+static int compare(const void *left, const void *right, void *arg)
 {
     const struct vti_profile_row *const *a = left;
     const struct vti_profile_row *const *b = right;
+    const struct order *order = arg;
+    double one = order->value ? order->value(*a) : 0;
+    double other = order->value ? order->value(*b) : 0;
+    int names = order->value ? 0 : strcmp((*a)->name, (*b)->name);
 
-    if ((*a)->numbers.self_s != (*b)->numbers.self_s)
-        return (*a)->numbers.self_s > (*b)->numbers.self_s ? -1 : 1;
-    return *a < *b ? -1 : *a > *b;
+    if (isnan(one) || isnan(other)) /* what is not known comes last */
+        names = isnan(one) - isnan(other);
+    else if (one != other)
+        names = one > other ? -1 : 1;
+    return names ? names : (*a > *b) - (*a < *b);
 }
 
-/* Rows with the most time of their own first; to be freed. NULL without memory. */
-static const struct vti_profile_row **sorted(const struct vti_profile *profile)
+/* Functions have no errors: by what they took themselves then, as if nothing was asked for. */
+static struct order find_order(const char *key)
 {
+    static const struct order orders[] = {{"total", total_of}, {"count", count_of}, {"min", min_of},
+                                          {"avg", average_of}, {"max", max_of},     {"p50", p50_of},
+                                          {"p99", p99_of},     {"name", NULL}};
+
+    for (size_t i = 0; key && i < sizeof orders / sizeof *orders; i++)
+        if (!strcmp(orders[i].key, key))
+            return orders[i];
+    return (struct order){"self", self_of};
+}
+
+/* Rows in the order that was asked for; to be freed. NULL without memory. */
+static const struct vti_profile_row **sorted(const struct vti_report *report)
+{
+    const struct vti_profile *profile = &report->functions;
     const struct vti_profile_row **rows = calloc(profile->row_count + 1, sizeof *rows);
+    struct order order = find_order(report->sort);
 
     for (size_t i = 0; rows && i < profile->row_count; i++)
         rows[i] = &profile->rows[i];
     if (rows)
-        qsort(rows, profile->row_count, sizeof *rows, compare_selves);
+        qsort_r(rows, profile->row_count, sizeof *rows, compare, &order);
     return rows;
 }
 
@@ -36,11 +104,12 @@ static void add_time(struct vti_table *table, double seconds)
         vti_table_time(table, seconds * 1e9);
 }
 
-/* "Step.execute step.py:12": the file without its folders, because the whole does not fit. */
+/* "Step.execute step.py:12": the file without its folders, because the whole does not fit. Nor do parameters of C++. */
 static void add_name(struct vti_table *table, const struct vti_profile *profile,
                      const struct vti_profile_row *row)
 {
-    const char *name = profile->calls->functions[row->function].name;
+    const struct vti_function *function = &profile->calls->functions[row->function];
+    const char *name = strcmp(function->language, "c") ? function->name : row->name;
     const char *slash = strrchr(row->file, '/');
 
     if (row->line)
@@ -79,7 +148,8 @@ int vti_report_print_functions(const struct vti_report *report)
     code = vti_table_create(&table, columns, 7);
     if (code)
         return code;
-    rows = sorted(&report->functions);
+    vti_table_keep_last(table, NAME_LEAST);
+    rows = sorted(report);
     if (rows) {
         fill(table, report, rows);
         putchar('\n');
@@ -101,7 +171,7 @@ static void add_seconds(struct vti_json *json, const char *key, double seconds)
 void vti_report_json_functions(struct vti_json *json, const struct vti_report *report)
 {
     const struct vti_profile *profile = &report->functions;
-    const struct vti_profile_row **rows = sorted(profile);
+    const struct vti_profile_row **rows = sorted(report);
 
     vti_json_key(json, "functions");
     vti_json_array(json);

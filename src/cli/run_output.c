@@ -1,7 +1,7 @@
 /*
  * run_output.c - the files of `run`.
  *
- * A profile (-o x.prof) is made from a recording beside it, which goes away once the profile is
+ * A profile (-o x.prof, x.lprof) is made from a recording beside it, which goes away once the profile is
  * whole. A program may clear the folder that it was told to write to: the recording stays open, so
  * that nothing is lost by it.
  */
@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cmd.h"
+#include "cli/run_nothing.h"
 #include "export/export.h"
 
 #include <errno.h>
@@ -22,11 +23,23 @@
 
 #define COPY_BYTES 65536
 
-static bool is_profile_name(const char *path)
+static bool has_ending(const char *path, const char *wanted)
 {
     const char *ending = strrchr(path, '.');
 
-    return ending && ending > path && !strcmp(ending, ".prof") && !strchr(ending, '/');
+    return ending && ending > path && !strcmp(ending, wanted) && !strchr(ending, '/');
+}
+
+/* A profile of what is not recorded would be empty. */
+static int check_kind(const struct vti_run_output *output, bool has_lines, bool has_calls)
+{
+    if (output->is_lines && !has_lines)
+        return vti_cmd_fail("run", "%s: is for lines, which need -l", output->asked);
+    if (output->is_profile && !output->is_lines && has_lines && !has_calls)
+        return vti_cmd_fail("run",
+                            "%s: is for functions; of -l a recording (.vt) or .lprof is made",
+                            output->asked);
+    return 0;
 }
 
 static void make_name(struct vti_run_output *output, const char *title)
@@ -41,9 +54,11 @@ static void make_name(struct vti_run_output *output, const char *title)
              (long)getpid());
 }
 
-int vti_run_output_name(struct vti_run_output *output, const char *title)
+int vti_run_output_name(struct vti_run_output *output, const char *title, bool has_lines,
+                        bool has_calls)
 {
     int len = 0;
+    int code;
 
     output->fd = -1;
     output->shown = output->recording;
@@ -51,7 +66,11 @@ int vti_run_output_name(struct vti_run_output *output, const char *title)
         make_name(output, title);
         return 0;
     }
-    output->is_profile = is_profile_name(output->asked);
+    output->is_lines = has_ending(output->asked, ".lprof");
+    output->is_profile = output->is_lines || has_ending(output->asked, ".prof");
+    code = check_kind(output, has_lines, has_calls);
+    if (code)
+        return code;
     if (output->is_profile) {
         output->shown = output->asked;
         len = snprintf(output->recording, sizeof output->recording, "%s.part-%ld.vt", output->asked,
@@ -106,7 +125,7 @@ static int write_sink(void *arg, const void *bytes, size_t count)
 
 static int write_profile(const struct vti_run_output *output, struct vti_output *to, bool is_gone)
 {
-    const struct vti_exporter *exporter = vti_exporter_find("pstats");
+    const struct vti_exporter *exporter = vti_exporter_find(output->is_lines ? "lprof" : "pstats");
     const struct vti_export_options what = {0};
     const struct vti_sink sink = {write_sink, to};
     vt_recording *recording;
@@ -115,7 +134,7 @@ static int write_profile(const struct vti_run_output *output, struct vti_output 
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", output->fd); /* it may have no name any more */
     if (!exporter)
-        return vti_fail(VTI_E_NOT_FOUND, "there is no exporter for pstats files");
+        return vti_fail(VTI_E_NOT_FOUND, "%s: there is no exporter for it", output->shown);
     code = vt_recording_open(&recording, is_gone ? path : output->recording);
     if (code)
         return code;
@@ -185,7 +204,7 @@ bool vti_run_output_finish(struct vti_run_output *output, bool is_empty, int *cl
 
     if (!output->is_profile && !is_gone)
         return true;
-    if (output->is_profile && is_empty) {
+    if (output->is_profile && is_empty && !output->is_lines) {
         vti_cmd_say("%s  not written: no function was seen", output->shown);
         vti_run_output_drop(output);
         return false;
@@ -193,6 +212,11 @@ bool vti_run_output_finish(struct vti_run_output *output, bool is_empty, int *cl
     if (is_gone)
         *closed = 0;
     code = is_gone ? write_again(output) : write_file(output, false);
+    if (code == VTI_E_EMPTY && output->is_lines) {
+        vti_run_say_no_lines(output->shown);
+        vti_run_output_drop(output);
+        return false;
+    }
     if (code) {
         vti_cmd_error("run", code);
         if (output->is_profile && !is_gone)

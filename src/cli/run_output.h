@@ -12,13 +12,16 @@ struct vti_run_output {
     const char *asked; /* -o; NULL: a name is made from the title */
     bool force;
     const char *shown; /* what the user gets in the end: the recording, or a profile */
-    bool is_profile;   /* … a profile (.prof): the recording is only on the way to it */
+    bool is_profile;   /* … a profile (.prof, .lprof): the recording is only on the way to it */
+    bool is_lines;     /* … of lines (.lprof) */
     char recording[PATH_MAX];
     int fd; /* the recording, from whoever creates it: it may lose its name */
 };
 
-/* Finds the names. 0, or VTI_EXIT_SETUP after one line on stderr. */
-int vti_run_output_name(struct vti_run_output *output, const char *title);
+/* Finds the names. What is recorded must be what the profile is made of. 0, or VTI_EXIT_SETUP (VTI_EXIT_BAD) after one
+ * line on stderr. */
+int vti_run_output_name(struct vti_run_output *output, const char *title, bool has_lines,
+                        bool has_calls);
 
 /* Once it is whole: makes the profile, unless nothing was recorded; writes again what was deleted, in
  * which case *closed, how the recording was closed, becomes 0. False after one line on stderr. */

@@ -51,19 +51,6 @@ static void say_who_is_missing(const struct vti_drain_stats *stats)
                     stats->still_running, stats->still_running == 1 ? "" : "es");
 }
 
-/* Who cannot reach us at all cannot say so either. */
-static void say_nothing_recorded(const char *path, bool is_python)
-{
-    if (is_python) {
-        vti_cmd_say("%s  nothing recorded: no function was seen", path);
-        return;
-    }
-    vti_cmd_say("%s  nothing recorded: no trace point of libventuri was hit, or a sandbox kept the "
-                "program from connecting",
-                path);
-    vti_cmd_say("next  add VT_SPAN to the program and link it with `pkg-config --libs venturi`");
-}
-
 /* The profile's own size, if that is what the user gets. */
 static uint64_t size_of(const struct vti_run_output *output, const struct vti_drain_stats *stats)
 {
@@ -84,6 +71,15 @@ static void say_about_samples(const struct vti_drain_stats *stats)
                     100.0 * (double)stats->samples_cut / (double)stats->samples);
 }
 
+/* Whether names could be found out is not known before there are functions without one. */
+static void say_about_names(const struct vti_drain_stats *stats)
+{
+    if (stats->nameless)
+        vti_cmd_say("%u function%s: venturi-symbols is not there (it is built with elfutils)",
+                    stats->nameless,
+                    stats->nameless == 1 ? " stays an address" : "s stay addresses");
+}
+
 static void say_what_there_is(const struct vti_run_output *output,
                               const struct vti_drain_stats *stats, uint64_t lost_events)
 {
@@ -92,9 +88,11 @@ static void say_what_there_is(const struct vti_run_output *output,
 
     if (stats->calls)
         vti_buf_printf(&text, ", %s calls", vti_text_count(count, stats->calls));
+    if (stats->line_events)
+        vti_buf_printf(&text, ", %s lines", vti_text_count(count, stats->line_events));
     if (stats->samples)
         vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
-    if (stats->file.events || (!stats->calls && !stats->samples))
+    if (stats->file.events || (!stats->calls && !stats->samples && !stats->line_events))
         vti_buf_printf(&text, ", %s events", vti_text_count(count, stats->file.events));
     vti_cmd_say("%s  %s%.*s, %s lost, own cost %s%.1f %%", output->shown,
                 vti_text_bytes(size, size_of(output, stats)), (int)text.len,
@@ -104,27 +102,51 @@ static void say_what_there_is(const struct vti_run_output *output,
     vti_buf_fini(&text);
 }
 
+/* What could not be written at the end is not in the file, whatever was counted until then. */
+static void say_not_closed(const struct vti_run_output *output, const struct vti_drain_stats *stats,
+                           int code)
+{
+    char size[VTI_NUMBER_BYTES], count[VTI_NUMBER_BYTES];
+
+    vti_cmd_say("%s", vti_error_message(code));
+    if (stats->calls)
+        vti_cmd_say("%s  %s, not closed: of %s calls it holds what fitted, maybe none",
+                    output->shown, vti_text_bytes(size, stats->file.bytes),
+                    vti_text_count(count, stats->calls));
+    else
+        vti_cmd_say("%s  %s, not closed: it holds %s events", output->shown,
+                    vti_text_bytes(size, stats->file.bytes),
+                    vti_text_count(count, stats->file.events));
+}
+
 void vti_run_summary(const struct vti_run_output *output, const struct vti_drain_stats *stats,
-                     int code, bool is_python, bool is_quiet)
+                     int code, const struct vti_run_wish *wish, bool is_quiet)
 {
     uint64_t lost_events = stats->file.lost_events - stats->overwritten;
     const char *quote = is_plain_word(output->shown) ? "" : "'";
     bool has_calls = stats->calls || stats->samples;
+    bool has_lines = wish->wants_lines && (stats->line_events || !wish->is_python);
     bool is_missed = stats->refused || stats->unheard || stats->unlike || stats->gave_up;
 
-    if (code)
-        vti_cmd_say("%s", vti_error_message(code));
+    if (code) {
+        say_not_closed(output, stats, code);
+        return;
+    }
     say_who_is_missing(stats);
+    say_about_names(stats);
     if (is_quiet && !lost_events)
         return;
-    if (!is_missed && !stats->still_running && !stats->file.events && !has_calls) {
-        say_nothing_recorded(output->shown, is_python);
+    if (!is_missed && !stats->still_running && !stats->file.events && !has_calls && !has_lines) {
+        vti_run_say_nothing(wish, output->shown);
         return;
     }
     say_what_there_is(output, stats, lost_events);
     say_what_is_missing(stats, lost_events);
     say_about_samples(stats);
     if (!is_quiet)
-        vti_cmd_say("next  venturi %s %s%s%s", has_calls ? "stats" : "report", quote, output->shown,
-                    quote);
+        vti_cmd_say("next  venturi %s %s%s%s",
+                    has_lines   ? "lines"
+                    : has_calls ? "stats"
+                                : "report",
+                    quote, output->shown, quote);
 }

@@ -11,6 +11,7 @@ struct vti_stats_sums {
     struct vti_buf top;         /* lines that pstats puts above the table; owned */
     double cost_s, cost_call_s; /* of our own that was subtracted: in all, of one call */
     uint64_t lost_calls;
+    bool has_unseen; /* more were lost than could be counted */
     bool is_estimated;
 };
 

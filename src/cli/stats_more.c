@@ -171,6 +171,7 @@ void vti_stats_json(struct vti_buf *out, const struct vti_stats_list *list,
     add_number(&json, "total_time", sums->self_s);
     add_number(&json, "own_cost", sums->cost_s);
     add_count(&json, "lost_calls", sums->lost_calls);
+    vti_json_add_bool(&json, "lost_calls_at_least", sums->has_unseen);
     vti_json_key(&json, "functions");
     vti_json_array(&json);
     for (size_t i = 0; i < list->count; i++)

@@ -16,6 +16,7 @@ void vti_stats_sum(struct vti_stats_sums *sums, const struct vti_profile *profil
     sums->cost_s = profile->calls->cost_ns / 1e9;
     sums->cost_call_s = profile->calls->cost_call_ns / 1e9;
     sums->lost_calls = profile->calls->lost_calls;
+    sums->has_unseen = profile->calls->has_unseen;
     sums->is_estimated = profile->calls->is_estimated;
     for (size_t i = 0; i < profile->row_count; i++) {
         const struct vti_profile_row *row = &profile->rows[i];

@@ -14,17 +14,18 @@
 #define BATCHES 32
 #define PAIRS 16
 
-/* As the compiler makes an empty function; volatile, so that both are called. */
+/* As the compiler makes an empty function; volatile, so that both are called. By our own names: in a library that a
+ * program loads later the compiler's would be libc's empty ones. */
 PLAIN __attribute__((noinline)) static void probe(bool is_hooked)
 {
     void *self = (void *)(uintptr_t)probe;
     void *caller = __builtin_return_address(0);
 
     if (is_hooked)
-        __cyg_profile_func_enter(self, caller);
+        vt_functions_enter(self, caller);
     __asm__ volatile("" : : : "memory");
     if (is_hooked)
-        __cyg_profile_func_exit(self, caller);
+        vt_functions_exit(self, caller);
     __asm__ volatile("" : : : "memory");
 }
 

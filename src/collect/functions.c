@@ -216,6 +216,14 @@ PLAIN __attribute__((noinline)) static uint32_t look_up(uintptr_t address, bool 
     return learn(address, now);
 }
 
+PLAIN static inline bool is_off(void)
+{
+    const uint32_t *word = __atomic_load_n(&vt_control_word, __ATOMIC_ACQUIRE);
+
+    return !(__atomic_load_n(word, __ATOMIC_RELAXED) |
+             __atomic_load_n(&vt_local_word, __ATOMIC_RELAXED));
+}
+
 PLAIN static inline uint32_t id_of(const void *function, bool is_new)
 {
     uintptr_t address = (uintptr_t)function;
@@ -225,7 +233,8 @@ PLAIN static inline uint32_t id_of(const void *function, bool is_new)
     if (likely(__atomic_load_n(&entry->key, __ATOMIC_RELAXED) == address &&
                value >> 32 == __atomic_load_n(&generation, __ATOMIC_RELAXED)))
         return (uint32_t)value;
-    return look_up(address, is_new);
+    /* What a program costs that nobody records: it gets no further. */
+    return is_off() ? EXCLUDED : look_up(address, is_new);
 }
 
 /* ---- the hooks ---------------------------------------------------------------------------------- */

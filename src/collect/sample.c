@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <venturi/hook.h>
+#include <venturi/line.h>
 #include <venturi/span.h>
 
 #define HZ_DEFAULT 1000
@@ -37,6 +38,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t period_ns;
 static bool only_timer;
 static bool is_on;
+static bool waits_for_lines;
 
 bool vti_sample_is_on(void)
 {
@@ -44,6 +46,13 @@ bool vti_sample_is_on(void)
 }
 
 /* ---- a sample ----------------------------------------------------------------------------------- */
+
+static bool is_counting_lines(void)
+{
+    const uint32_t *word = __atomic_load_n(&vt_control_word, __ATOMIC_ACQUIRE);
+
+    return __atomic_load_n(word, __ATOMIC_RELAXED) & VT_ON_LINES;
+}
 
 static void take(struct vti_sampled *self, const siginfo_t *info, const ucontext_t *context)
 {
@@ -60,11 +69,14 @@ static void take(struct vti_sampled *self, const siginfo_t *info, const ucontext
         sample.is_ours = 1;
     } else {
         where = vt_sample_begin(&frame);
-        if (where == VT_SAMPLE_OFF)
+        unwind->wants_lines = vti_spots_have_lines() && is_counting_lines();
+        if (where == VT_SAMPLE_OFF || (where == VT_SAMPLE_LINES && !unwind->wants_lines))
             return;
         vti_unwind(unwind, context, where, frame);
         sample.functions = unwind->functions;
         sample.count = unwind->count;
+        sample.lines = unwind->lines;
+        sample.line_count = unwind->line_count;
         sample.is_cut = unwind->is_cut;
         sample.is_ours = unwind->is_ours;
     }
@@ -187,18 +199,46 @@ static bool take_signal(void)
     return vti_libc_sigaction(VTI_SAMPLER_SIGNAL, &action, NULL) == 0;
 }
 
-/* Only in a program that is being recorded. */
+static void begin(void)
+{
+    static bool is_begun;
+
+    if (is_begun || !take_signal())
+        return;
+    is_begun = true;
+    __atomic_store_n(&is_on, true, __ATOMIC_RELEASE);
+    pthread_atfork(NULL, NULL, vti_sample_forked);
+    vti_sample_enter();
+}
+
+/* Only in a program that is being recorded. Where lines are wanted, from the moment on when a module is loaded that has
+ * some. */
 __attribute__((constructor)) static void start(void)
 {
     const char *clock = secure_getenv("VENTURI_NATIVE_CLOCK");
     const char *session = secure_getenv("VENTURI_SESSION");
+    const char *wanted = secure_getenv("VENTURI_NATIVE");
 
     period_ns = 1000000000u / asked_hz();
     only_timer = clock && !strcmp(clock, "timer");
     vti_spots_init();
-    if (!session || !*session || !take_signal())
+    if (!session || !*session || !wanted)
         return;
-    is_on = true;
-    pthread_atfork(NULL, NULL, vti_sample_forked);
-    vti_sample_enter();
+    if (strstr(wanted, "stacks"))
+        begin();
+    waits_for_lines = strstr(wanted, "lines") != NULL;
+}
+
+VT_API void vt_sample_lines_start(const void *module)
+{
+    if (!waits_for_lines)
+        return;
+    vti_spots_add_lines(module);
+    begin();
+}
+
+VT_API void vt_sample_lines_stop(const void *module)
+{
+    if (waits_for_lines)
+        vti_spots_drop_lines(module);
 }

@@ -14,6 +14,10 @@ void vti_sample_leave(void);
 /* In a forked child: its one thread goes on being sampled, now for itself. */
 void vti_sample_forked(void);
 
+/* For libventuri-lines: a module that an address belongs to has lines that are counted; it is about to be unloaded. */
+void vt_sample_lines_start(const void *module);
+void vt_sample_lines_stop(const void *module);
+
 /* The program wants the signal: stops everywhere. */
 void vti_sample_give_up(void);
 

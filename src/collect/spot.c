@@ -26,6 +26,11 @@ struct entry {
     struct vti_spot spot;
 };
 
+/* Modules with lines that are counted; more are not sampled by line. */
+#define LINE_MODULES_MOST 256
+static const void *line_modules[LINE_MODULES_MOST];
+static uint32_t line_module_count;
+
 struct table {
     uint32_t count;
     struct entry entries[ENTRIES];
@@ -84,6 +89,50 @@ static void keep(struct table *table, uint64_t key, const struct vti_spot *spot)
         return;
     entry->spot = *spot;
     __atomic_store_n(&entry->is_ready, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- modules with lines ------------------------------------------------------------------------- */
+
+static bool has_lines(const void *module)
+{
+    for (unsigned i = 0; i < LINE_MODULES_MOST; i++)
+        if (__atomic_load_n(&line_modules[i], __ATOMIC_RELAXED) == module)
+            return true;
+    return false;
+}
+
+bool vti_spots_have_lines(void)
+{
+    return __atomic_load_n(&line_module_count, __ATOMIC_RELAXED) != 0;
+}
+
+/* Called with the loader's lock held, by constructors and destructors: one at a time. */
+static void replace(const void *address, bool is_added)
+{
+    struct dl_find_object found;
+
+    if (_dl_find_object((void *)(uintptr_t)address, &found))
+        return;
+    for (unsigned i = 0; i < LINE_MODULES_MOST; i++) {
+        const void *other = line_modules[i];
+
+        if (other != (is_added ? NULL : found.dlfo_link_map))
+            continue;
+        __atomic_store_n(&line_modules[i], is_added ? found.dlfo_link_map : NULL, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&line_module_count, is_added ? 1 : -1, __ATOMIC_RELAXED);
+        break;
+    }
+    vti_spots_forget();
+}
+
+void vti_spots_add_lines(const void *address)
+{
+    replace(address, true);
+}
+
+void vti_spots_drop_lines(const void *address)
+{
+    replace(address, false);
 }
 
 /* ---- functions ---------------------------------------------------------------------------------- */
@@ -173,6 +222,9 @@ static void look_at(struct vti_spot *spot, uintptr_t pc)
     if (spot->row.type == VTI_ROW_NONE)
         function.start = pc & ~(uintptr_t)UNKNOWN_GRAIN;
     identify(spot, &found, function.start);
+    spot->offset = (uint32_t)(pc - function.start);
+    if (spot->flags == VTI_SPOT_CODE && vti_spots_have_lines() && has_lines(found.dlfo_link_map))
+        spot->flags |= VTI_SPOT_LINES;
 }
 
 void vti_spot_find(struct vti_spot *spot, uintptr_t pc)

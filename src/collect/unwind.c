@@ -181,6 +181,27 @@ static void add(struct vti_unwind *unwind, const struct vti_spot *spot)
         unwind->functions[unwind->count++] = spot->function;
 }
 
+/* A place is kept once, so that functions that call themselves do not fill all of it. */
+static void add_line(struct vti_unwind *unwind, const struct vti_spot *spot)
+{
+    uint64_t key = (uint64_t)spot->function << 32 | spot->offset;
+    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) % VTI_STACK_LINE_PLACES;
+
+    for (; unwind->line_at[at]; at = (at + 1) % VTI_STACK_LINE_PLACES) {
+        const struct vt_sample_line *other = &unwind->lines[unwind->line_at[at] - 1];
+
+        if (other->function == spot->function && other->offset == spot->offset)
+            return;
+    }
+    if (unwind->line_count == VTI_STACK_LINES) {
+        unwind->is_cut = true;
+        return;
+    }
+    unwind->lines[unwind->line_count++] =
+        (struct vt_sample_line){spot->function, spot->offset};
+    unwind->line_at[at] = (uint16_t)unwind->line_count;
+}
+
 /* Whether the frame is the open call's own, or one outside of it. */
 static bool is_outside(const struct vti_spot *spot, enum vt_sample_where where, uintptr_t frame,
                        bool has_cfa, uintptr_t cfa)
@@ -206,8 +227,11 @@ void vti_unwind(struct vti_unwind *unwind, const ucontext_t *context, enum vt_sa
     struct vti_registers registers;
     struct vti_spot spot;
     uintptr_t exact = 1; /* the place itself, not the one that a call returns to */
+    bool wants_functions = where != VT_SAMPLE_LINES;
 
-    unwind->count = 0;
+    unwind->count = unwind->line_count = 0;
+    if (unwind->wants_lines)
+        memset(unwind->line_at, 0, sizeof unwind->line_at);
     unwind->is_cut = unwind->is_ours = false;
     unwind->foreign = unwind->foreign_end = 0;
     vti_machine_registers(&registers, context);
@@ -220,10 +244,13 @@ void vti_unwind(struct vti_unwind *unwind, const ucontext_t *context, enum vt_sa
             copy_foreign(unwind, registers.sp);
         vti_spot_find(&spot, registers.pc - !exact);
         has_cfa = find_cfa(unwind, &registers, &spot.row, &cfa);
-        if (is_outside(&spot, where, frame, has_cfa, cfa))
+        wants_functions = wants_functions && !is_outside(&spot, where, frame, has_cfa, cfa);
+        if (!wants_functions && !unwind->wants_lines)
             return;
-        if (spot.row.type != VTI_ROW_SIGNAL)
+        if (wants_functions && spot.row.type != VTI_ROW_SIGNAL)
             add(unwind, &spot);
+        if (unwind->wants_lines && spot.flags & VTI_SPOT_LINES)
+            add_line(unwind, &spot);
         if (spot.row.type == VTI_ROW_END || !registers.pc)
             return;
         exact = spot.row.type == VTI_ROW_SIGNAL;

@@ -11,6 +11,8 @@
 #define VTI_STACK_FUNCTIONS 256
 #define VTI_STACK_FRAMES 16384
 #define VTI_FOREIGN_BYTES 16384
+#define VTI_STACK_LINES 512
+#define VTI_STACK_LINE_PLACES (4 * VTI_STACK_LINES)
 
 /* What a thread needs to look at its own stack. */
 struct vti_unwind {
@@ -18,6 +20,10 @@ struct vti_unwind {
     uint32_t functions
         [VTI_STACK_FUNCTIONS]; /* innermost first; a function that calls itself is there once */
     size_t count;
+    bool wants_lines; /* set by the caller: places in functions whose lines are counted are wanted too, … */
+    uint16_t line_at[VTI_STACK_LINE_PLACES]; /* … of which these were met, by a digest: index + 1; … */
+    struct vt_sample_line lines[VTI_STACK_LINES]; /* … innermost first, each once */
+    size_t line_count;
     bool is_cut;  /* there are more, but they could not be found, or not be kept */
     bool is_ours; /* met in our own code */
     uintptr_t foreign, foreign_end;  /* another stack that it was found on, and … */

@@ -2,8 +2,8 @@
  * call.c - the hot path of calls: functions are entered and left (venturi/hook.h).
  *
  * As in span.c each function does its usual work in a straight line and leaves what is unusual to a
- * slow twin; the clock is read last on entering and first on leaving. A node's numbers are written
- * by its own thread only and are right whenever the process is killed.
+ * slow twin; the clock is read last on entering (but see enter_quickly) and first on leaving. A node's
+ * numbers are written by its own thread only and are right whenever the process is killed.
  */
 #include "core/call.h"
 
@@ -18,6 +18,7 @@
 #define CALL_KINDS (VTI_CONTROL_CALLS | VTI_CONTROL_TIMELINE)
 
 uint32_t vti_local_kinds;
+extern VT_API const uint32_t vt_local_word __attribute__((alias("vti_local_kinds")));
 
 _Static_assert(VTI_DURATION_BUCKETS == VT_DURATION_BUCKETS, "one idea of buckets");
 _Static_assert(VT_ON_CALLS == VTI_CONTROL_CALLS && VT_ON_TIMELINE == VTI_CONTROL_TIMELINE, "bits");
@@ -27,35 +28,37 @@ static inline uint32_t wanted(void)
     return vti_control_word() | __atomic_load_n(&vti_local_kinds, __ATOMIC_RELAXED);
 }
 
-/* Four buckets for each power of two, from 32 ticks on. */
-static inline unsigned bucket_of(uint64_t ticks)
-{
-    unsigned power;
-    unsigned at;
-
-    if (ticks < 32)
-        return 0;
-    power = 63 - (unsigned)__builtin_clzll(ticks);
-    at = 4 * (power - 5) + ((unsigned)(ticks >> (power - 2)) & 3);
-    return at < VTI_DURATION_BUCKETS ? at : VTI_DURATION_BUCKETS - 1;
-}
-
-static inline void finish(struct vti_thread *self, struct vti_node *node, uint64_t ticks)
+/* `has_frame` is false only where it is known that it has none. */
+static inline void finish_call(struct vti_thread *self, struct vti_node *node, uint64_t ticks,
+                               bool has_frame)
 {
     const struct vti_tree *tree = self->tree;
-    uint64_t took = ticks - node->begin;
+    uint64_t took = vti_likely(node->begin) ? ticks - node->begin : 0;
 
-    node->frame = 0;
+    /* In this order: whenever a handler jumps out of here for good, the call is either still open with its frame,
+     * by which it is found, and has no time to count, or it is open no more. */
+    node->begin = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->node = vti_tree_node(tree, node->parent);
-    node->begin = 0; /* first: of a kill in between the call's time is lost, not counted twice */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (has_frame)
+        node->frame = 0;
     node->total += took;
     if (vti_unlikely(took >= node->longest))
         node->longest = took;
     if (vti_unlikely(took < node->shortest - 1))
         node->shortest = took + 1;
-    if (vti_likely(node->durations))
-        ((uint64_t *)vti_tree_node(tree, node->durations))[bucket_of(took)]++;
+    if (vti_likely(node->durations)) {
+        struct vti_durations_unit *durations = (void *)vti_tree_node(tree, node->durations);
+
+        durations->counts[VTI_DURATION_BUCKETS + durations->last]++;
+        durations->last = (int64_t)vti_duration_bucket(took) - VTI_DURATION_BUCKETS;
+    }
+}
+
+static inline void finish(struct vti_thread *self, struct vti_node *node, uint64_t ticks)
+{
+    finish_call(self, node, ticks, true);
 }
 
 /* ---- what is unusual ------------------------------------------------------------------------- */
@@ -97,7 +100,7 @@ static bool look_again(struct vti_thread *self)
     self->calls_word = wanted();
     if (!(self->calls_word & VTI_CONTROL_CALLS) || (!has_tree && !vti_tree_start(self)))
         return false;
-    self->node = vti_tree_node(self->tree, self->tree->root);
+    self->node = vti_stack_root(self->tree);
     return true;
 }
 
@@ -220,11 +223,29 @@ SLOW static void leave_other(struct vti_thread *self, uint32_t id, uintptr_t fra
     }
     while (node->site && node->site != id)
         node = vti_tree_node(tree, node->parent);
-    if (!node->site)
-        return; /* entered before anybody recorded */
+    if (!node->site) { /* entered before anybody counted, or on a time line */
+        if (vti_control_word() & VTI_CONTROL_TIMELINE)
+            vti_span_leave(id, frame, ticks);
+        return;
+    }
     while (self->node != node)
         finish(self, self->node, ticks);
     finish(self, node, ticks);
+}
+
+/* Calls go to the time line. If they were counted until now, that has ended. */
+static void enter_span(uint32_t id, uintptr_t frame, uint32_t mark)
+{
+    struct vti_slow slow;
+    struct vti_thread *self;
+
+    if (vti_unlikely(vti_self && vti_self->node)) {
+        self = vti_slow_enter(&slow, 0);
+        if (self)
+            vti_calls_look(self);
+        vti_slow_leave(&slow);
+    }
+    vti_span_enter(id, frame, mark);
 }
 
 /* ---- what is usual --------------------------------------------------------------------------- */
@@ -257,11 +278,14 @@ static inline struct vti_node *child_of(struct vti_thread *self, uint32_t id, ui
     return node;
 }
 
-/* Signal handlers call functions too, at any point in here: a node that is not open has no frame, so that they do
- * not take the one of its last call for that of a function that was left. */
+/* Signal handlers call functions too, at any point in here, and may jump out of it for good: a node that is open has
+ * its frame. Stored twice: a handler that went through the same node before that was open has taken it away. */
 static inline void begin(struct vti_thread *self, struct vti_node *node, uintptr_t frame,
                          uint32_t mark)
 {
+    node->frame = frame;
+    node->mark = mark;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->node = node;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     node->frame = frame;
@@ -278,7 +302,7 @@ __attribute__((noinline)) static void enter_other(uint32_t id, uintptr_t frame, 
 
     if (vti_unlikely(!(word & VTI_CONTROL_CALLS))) {
         if (word & VTI_CONTROL_TIMELINE)
-            vti_span_enter(id, frame, mark);
+            enter_span(id, frame, mark);
         return;
     }
     node = child_of(vti_self, id, frame, mark);
@@ -303,9 +327,49 @@ static inline void enter(uint32_t id, uintptr_t frame, uint32_t mark)
     enter_other(id, frame, mark);
 }
 
+/*
+ * The same for who knows no frames, as long as nothing is unusual. The clock is read first: the CPU waits with that for
+ * what it has begun before, so that read last it costs 2 ns more than all that lies between, which every call of the hook
+ * has and which is subtracted with the rest of its cost.
+ */
+static inline bool enter_quickly(uint32_t id)
+{
+    struct vti_thread *self = vti_self;
+    struct vti_node *parent;
+    struct vti_node *node;
+    uint64_t now;
+
+    if (vti_unlikely(!self || self->clock != VTI_TICKS_QUICK))
+        return false;
+    now = vti_clock_quick();
+    parent = self->node;
+    if (vti_unlikely(!parent || !id || self->calls_word != wanted()))
+        return false;
+    node = vti_tree_node(self->tree, parent->recent);
+    if (vti_unlikely(node->site != id))
+        return false;
+    self->node = node;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    node->calls++;
+    node->begin = now;
+    return true;
+}
+
 void vt_call_enter(uint32_t id)
 {
-    enter(id, 0, 0);
+    if (vti_unlikely(!enter_quickly(id)))
+        enter_other(id, 0, 0);
+}
+
+__attribute__((noinline)) static void *enter_other_with(uint32_t id, void *result)
+{
+    enter_other(id, 0, 0);
+    return result;
+}
+
+void *vt_call_enter_with(uint32_t id, void *result)
+{
+    return vti_likely(enter_quickly(id)) ? result : enter_other_with(id, result);
 }
 
 void vt_call_enter_at(uint32_t id, uintptr_t frame, uint32_t mark)
@@ -322,7 +386,7 @@ void vt_call_resume(uint32_t id, uint64_t since)
 
     if (vti_unlikely(!(word & VTI_CONTROL_CALLS))) {
         if (word & VTI_CONTROL_TIMELINE)
-            vti_span_enter(id, 0, 0);
+            enter_span(id, 0, 0);
         return;
     }
     node = child_of(vti_self, id, 0, 0);
@@ -360,34 +424,61 @@ static inline uint64_t leave(uint32_t id, uintptr_t frame)
     return ticks;
 }
 
-uint64_t vt_call_leave(uint32_t id)
+/* The innermost call ends, and whoever entered it knows no frames. False: something else has to be done. */
+static inline bool leave_quickly(uint32_t id, uint64_t *now)
+{
+    struct vti_thread *self = vti_self;
+    struct vti_node *node;
+
+    if (vti_unlikely(!self || self->clock != VTI_TICKS_QUICK))
+        return false;
+    *now = vti_clock_quick();
+    node = self->node;
+    if (vti_unlikely(!node || node->site != id))
+        return false;
+    finish_call(self, node, *now, false);
+    return true;
+}
+
+__attribute__((noinline)) static uint64_t leave_slowly(uint32_t id)
 {
     return leave(id, 0);
 }
 
-void vt_call_lost(void)
+uint64_t vt_call_leave(uint32_t id)
 {
-    struct vti_thread *self = vti_self;
+    uint64_t now;
 
-    if (self && self->slot)
-        self->slot->lost_calls++;
+    return vti_likely(leave_quickly(id, &now)) ? now : leave_slowly(id);
 }
 
-void vt_call_undo(uint32_t id)
+__attribute__((noinline)) static void *leave_slowly_with(uint32_t id, void *result)
 {
-    struct vti_thread *self = vti_self;
-    struct vti_node *node = self ? self->node : NULL;
+    leave_slowly(id);
+    return result;
+}
 
-    if (!node || node->site != id || !node->calls) {
-        vt_call_leave(id);
-        return;
-    }
-    self->node = vti_tree_node(self->tree, node->parent);
-    node->begin = 0;
-    node->calls--;
+void *vt_call_leave_with(uint32_t id, void *result)
+{
+    uint64_t now;
+
+    return vti_likely(leave_quickly(id, &now)) ? result : leave_slowly_with(id, result);
 }
 
 void vt_call_leave_at(uint32_t id, uintptr_t frame)
 {
     leave(id, frame);
+}
+
+void vt_call_jump(uintptr_t frame)
+{
+    struct vti_thread *self = vti_self;
+    uint64_t ticks;
+
+    if (!self || !self->slot)
+        return;
+    ticks = vti_clock_read(self->clock);
+    if (self->node)
+        end_below(self, frame, ticks);
+    vti_span_jump(frame, ticks);
 }

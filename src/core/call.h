@@ -10,9 +10,13 @@ void vti_calls_leave_thread(struct vti_thread *self);
 /* It records elsewhere from now on: what it has counted stays where it is. */
 void vti_calls_forget(struct vti_thread *self);
 
-/* Ends the open calls of the stack that runs; of all stacks, which are then closed. */
+/* Ends the open calls of the stack that runs; of all stacks. */
 void vti_calls_end(struct vti_thread *self);
 void vti_stacks_end(struct vti_thread *self);
+
+/* Where the first calls of the stack that runs belong. */
+struct vti_tree;
+struct vti_node *vti_stack_root(const struct vti_tree *tree);
 
 /* Whether calls of this registered thread are counted now: then `node` is where it stands. Slow path only. */
 bool vti_calls_look(struct vti_thread *self);

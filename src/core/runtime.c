@@ -32,7 +32,7 @@
 #define LOCAL_BLOCKS 4 /* nobody would read more; trees have their own room */
 
 static const uint32_t off_word = 0;
-static const uint32_t armed_word = VTI_CONTROL_SPANS | VTI_CONTROL_CALLS;
+static const uint32_t armed_word = VTI_CONTROL_SPANS | VTI_CONTROL_CALLS | VTI_CONTROL_LINES;
 
 const uint32_t *vt_control_word = &off_word;
 
@@ -152,7 +152,8 @@ static struct vti_arena_control *attach(void)
     arena = is_asked_for() ? vti_attach(&vti_settings) : NULL;
     if (!arena && is_asked_for())
         say_once("not recording: ", vti_attach_error());
-    if (!arena && vti_local_kinds)
+    the_runtime->is_local = !arena && vti_local_kinds;
+    if (the_runtime->is_local)
         arena = local_arena();
     if (!arena)
         return NULL;
@@ -233,7 +234,8 @@ void vti_runtime_check_drainer(const struct vti_arena_control *arena)
         vti_runtime_switch_off();
 }
 
-__attribute__((constructor)) static void start(void)
+/* Early: in a program that is linked statically there are others' constructors that need it. */
+__attribute__((constructor(101))) static void start(void)
 {
     the_runtime = vti_private_map(sizeof *the_runtime);
     if (!the_runtime)

@@ -22,6 +22,7 @@ struct vti_runtime {
     uint32_t lock; /* 0 free, 1 held, 2 held and waited for */
     bool is_attached;
     struct vti_arena_control *arena;
+    bool is_local; /* nobody drains it: threads that end give back what they had there */
     uint64_t attached_ticks, attached_ns; /* one instant on both clocks */
     struct vti_thread *free_threads;
     struct vti_thread *late_threads; /* registered when nobody would tell of their end any more */

@@ -6,14 +6,17 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <venturi/line.h>
 #include <venturi/session.h>
 #include <venturi/span.h>
 
 #define CLOSE_LIMIT_MS 60000
+#define GIVE_LIMIT_MS 5000
 
 static bool is_ours; /* started here, and so ours to stop */
 
@@ -69,18 +72,25 @@ int vt_session_start(const struct vt_session_options *options)
     return arena ? 0 : VTI_E_SESSION;
 }
 
+/* The name of the session that this process belongs to. */
+static int find_session(char session[sizeof vti_settings.session])
+{
+    if (vti_settings.session[0])
+        memcpy(session, vti_settings.session, sizeof vti_settings.session);
+    else if (vti_settings.output[0])
+        vti_session_name(session, sizeof vti_settings.session, vti_settings.output);
+    else
+        return vti_attach_fail(VTI_E_SESSION, "not recording", 0);
+    return 0;
+}
+
 static int ask(uint32_t type)
 {
     char session[sizeof vti_settings.session];
     struct vti_answer answer;
+    int code = find_session(session);
 
-    if (vti_settings.session[0])
-        memcpy(session, vti_settings.session, sizeof session);
-    else if (vti_settings.output[0])
-        vti_session_name(session, sizeof session, vti_settings.output);
-    else
-        return vti_attach_fail(VTI_E_SESSION, "not recording", 0);
-    return vti_session_ask(session, type, CLOSE_LIMIT_MS, &answer, NULL);
+    return code ? code : vti_session_ask(session, type, CLOSE_LIMIT_MS, &answer, NULL);
 }
 
 int vt_session_stop(void)
@@ -108,6 +118,36 @@ int vt_session_pause(void)
 int vt_session_resume(void)
 {
     return ask(VTI_REQUEST_ON);
+}
+
+int vt_session_give(enum vt_gift kind, const char *name, int fd)
+{
+    struct vti_gift_request gift = {
+        {VTI_PROTOCOL_MAGIC, VTI_REQUEST_GIVE, VTI_ARENA_VERSION, 0}, kind, ""};
+    size_t len = strnlen(name, VTI_GIFT_NAME_MAX + 1);
+    char session[sizeof vti_settings.session];
+    const char *why = "";
+    struct vti_answer answer;
+    struct vti_slow slow;
+    int code = VTI_E_SESSION;
+
+    if (len > VTI_GIFT_NAME_MAX)
+        return vti_attach_fail(VTI_E_LIMIT, "the name is too long", 0);
+    memcpy(gift.name, name, len);
+    vti_slow_enter(&slow, 0); /* the drainer must know this process */
+    if (vti_runtime() && vti_runtime_arena())
+        code = find_session(session);
+    else
+        vti_attach_fail(code, "not recording", 0);
+    errno = 0;
+    if (!code) {
+        code = vti_ask_giving(session, &gift.request, offsetof(struct vti_gift_request, name) + len,
+                              fd, GIVE_LIMIT_MS, &answer, &why);
+        if (code)
+            vti_attach_fail(code, why, errno);
+    }
+    vti_slow_leave(&slow);
+    return code;
 }
 
 const char *vt_session_error(void)

@@ -103,6 +103,20 @@ uint32_t vti_site_new(struct vti_arena_control *arena, const struct vt_site *sit
     return id;
 }
 
+const struct vti_site_entry *vti_site_find(const struct vti_arena_control *arena, uint32_t id)
+{
+    const uint8_t *log = vti_arena_sites(arena);
+    uint64_t bytes = __atomic_load_n(&vti_arena_producer(arena)->site_bytes, __ATOMIC_ACQUIRE);
+    const struct vti_site_entry *entry;
+
+    for (uint64_t at = 0; at < bytes; at += entry->bytes) {
+        entry = (const struct vti_site_entry *)(log + at);
+        if (--id == 0)
+            return entry;
+    }
+    return NULL;
+}
+
 /* ---- names made at run time: a table that only grows, read without a lock --------------------- */
 
 struct name {

@@ -483,3 +483,16 @@ void vti_span_leave(uint32_t id, uintptr_t frame, uint64_t ticks)
 slow:
     leave_slowly(id, frame, ticks, taken);
 }
+
+void vti_span_jump(uintptr_t frame, uint64_t ticks)
+{
+    struct vti_slow slow;
+    struct vti_thread *self;
+
+    if (!vti_self->top || vti_self->top == vti_self->stack + 1)
+        return;
+    self = vti_slow_enter_open(&slow);
+    if (self && !(self->deep.calls && self->top == self->stack_end))
+        end_below(self, frame, ticks);
+    vti_slow_leave(&slow);
+}

@@ -10,4 +10,7 @@ void vti_span_enter(uint32_t id, uintptr_t frame, uint32_t mark);
 /* Ends the innermost span of that function, and those above it. The thread is registered. */
 void vti_span_leave(uint32_t id, uintptr_t frame, uint64_t ticks);
 
+/* Ends those whose frames lie below: they were jumped over. The thread is registered. */
+void vti_span_jump(uintptr_t frame, uint64_t ticks);
+
 #endif

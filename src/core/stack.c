@@ -77,11 +77,35 @@ static void go_on(struct vti_thread *self, uint32_t to, uint64_t now)
     }
 }
 
+/* The thread, if it has a tree. While recording is off stacks come and go all the same: whoever has their
+ * numbers goes on using them when it is on again. */
 static struct vti_thread *enter(struct vti_slow *slow)
 {
     struct vti_thread *self = vti_slow_enter(slow, 0);
 
-    return self && self->node ? self : NULL;
+    self = self ? self : vti_self;
+    if (!self || !self->tree || !self->tree->arena || !self->slot)
+        return NULL;
+    vti_calls_look(self);
+    return self->tree->arena ? self : NULL;
+}
+
+struct vti_node *vti_stack_root(const struct vti_tree *tree)
+{
+    return vti_tree_node(tree, tree->stack ? tree->stacks[tree->stack].root : tree->root);
+}
+
+/* Another stack runs now. */
+static void change(struct vti_thread *self, uint32_t to)
+{
+    uint64_t now = vti_clock_read(self->clock);
+
+    if (!self->node) { /* off: all are empty */
+        self->tree->stack = to;
+        return;
+    }
+    suspend(self, now);
+    go_on(self, to, now);
 }
 
 uint32_t vt_stack_open(void)
@@ -119,12 +143,8 @@ void vt_stack_switch(uint32_t to)
     struct vti_thread *self = enter(&slow);
 
     if (self && to < self->tree->stack_count && to != self->tree->stack &&
-        !self->tree->stacks[to].is_closed) {
-        uint64_t now = vti_clock_read(self->clock);
-
-        suspend(self, now);
-        go_on(self, to, now);
-    }
+        !self->tree->stacks[to].is_closed)
+        change(self, to);
     vti_slow_leave(&slow);
 }
 
@@ -132,17 +152,12 @@ void vt_stack_switch(uint32_t to)
 static void end_stack(struct vti_thread *self, uint32_t at)
 {
     uint32_t back = self->tree->stack;
-    uint64_t now = vti_clock_read(self->clock);
 
-    if (at != back) {
-        suspend(self, now);
-        go_on(self, at, now);
-    }
+    if (at != back)
+        change(self, at);
     vti_calls_end(self);
-    if (at != back) {
-        suspend(self, now);
-        go_on(self, back, now);
-    }
+    if (at != back)
+        change(self, back);
 }
 
 void vt_stack_close(uint32_t at)
@@ -154,9 +169,10 @@ void vt_stack_close(uint32_t at)
     if (!self || !at || at >= self->tree->stack_count || self->tree->stacks[at].is_closed)
         goto out;
     tree = self->tree;
-    end_stack(self, at);
+    if (self->node)
+        end_stack(self, at);
     if (tree->stack == at)
-        go_on(self, 0, vti_clock_read(self->clock));
+        change(self, 0);
     tree->stacks[at].is_closed = true;
     tree->stacks[at].next_free = tree->free_stack;
     tree->free_stack = at;
@@ -172,7 +188,4 @@ void vti_stacks_end(struct vti_thread *self)
         if (!tree->stacks[i].is_closed && i != tree->stack)
             end_stack(self, i);
     vti_calls_end(self);
-    tree->stack_count = 0;
-    tree->free_stack = 0;
-    tree->stack = 0;
 }

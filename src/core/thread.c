@@ -7,8 +7,10 @@
 
 #include "core/call.h"
 #include "core/clock.h"
+#include "core/line.h"
 #include "core/ring.h"
 #include "core/runtime.h"
+#include "share/tree.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -200,6 +202,11 @@ void vti_thread_lose_call(const struct vti_thread *self)
     count_unplaced(self->arena, &vti_arena_producer(self->arena)->lost_calls, 1);
 }
 
+void vti_thread_lose_line(const struct vti_thread *self)
+{
+    count_unplaced(self->arena, &vti_arena_producer(self->arena)->lost_lines, 1);
+}
+
 /* Gives the thread a slot in the arena. Without one it has no stack, so it comes by here each time. */
 static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
 {
@@ -211,6 +218,8 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
     self->arena = arena;
     leave_stack(self);
     vti_calls_forget(self);
+    vti_line_drop(self);
+    self->last_chunk = 0;
     if (self->slot && __atomic_load_n(&self->slot->state, __ATOMIC_ACQUIRE) == VTI_SLOT_LIVE)
         self->slot = NULL; /* somebody scribbled over the list of free ones */
     if (!self->slot)
@@ -241,7 +250,7 @@ static void start_period(struct vti_thread *self, uint32_t period)
     }
 }
 
-static void block_signals(struct vti_slow *slow)
+void vti_slow_block(struct vti_slow *slow)
 {
     sigset_t all;
 
@@ -256,7 +265,7 @@ struct vti_thread *vti_slow_enter(struct vti_slow *slow, unsigned events)
     struct vti_thread *self;
     uint32_t word;
 
-    block_signals(slow);
+    vti_slow_block(slow);
     slow->is_slotless = false;
     if (!vti_control_word() && !vti_local_kinds)
         return NULL;
@@ -287,7 +296,7 @@ struct vti_thread *vti_slow_enter_open(struct vti_slow *slow)
 {
     struct vti_thread *self = vti_self;
 
-    block_signals(slow);
+    vti_slow_block(slow);
     return self && self->slot && self->top > self->stack + 1 ? self : NULL;
 }
 
@@ -295,6 +304,23 @@ void vti_slow_leave(struct vti_slow *slow)
 {
     pthread_sigmask(SIG_SETMASK, &slow->signals, NULL);
     errno = slow->saved_errno;
+}
+
+/* What the drainer does where there is one. Spans are not recorded without, so that there are no blocks. */
+static void give_back(const struct vti_arena_control *arena, struct vti_slot *slot)
+{
+    uintptr_t offset = (uintptr_t)slot - (uintptr_t)vti_arena_slot(arena, 0);
+
+    while (slot->chunks) {
+        uint32_t at = slot->chunks - 1;
+        struct vti_chunk *chunk = vti_arena_chunk(arena, at);
+
+        slot->chunks = chunk->next;
+        memset(chunk, 0, VTI_CHUNK_BYTES);
+        vti_chunks_push(arena, at);
+    }
+    memset(slot, 0, sizeof *slot);
+    vti_slots_push(arena, (uint32_t)(offset / VTI_SLOT_BYTES));
 }
 
 /* Runs when a thread ends, and again after other destructors, which may have trace points: the thread is left
@@ -309,15 +335,18 @@ static void leave(void *arg)
         return;
     if (++self->end_rounds < END_ROUNDS && !pthread_setspecific(end_of_thread, self))
         return;
-    block_signals(&slow);
+    vti_slow_block(&slow);
     vti_self = NULL;
     if (self->slot) {
         vti_ring_leave(self);
         vti_calls_leave_thread(self);
+        vti_line_leave_thread(self);
         self->slot->end = vti_clock_read(self->clock);
         vti_runtime_lock();
         vti_calls_keep(self);
         __atomic_store_n(&self->slot->state, VTI_SLOT_DEAD, __ATOMIC_RELEASE);
+        if (runtime->is_local)
+            give_back(self->arena, self->slot);
         vti_runtime_unlock();
     }
     clear(self);

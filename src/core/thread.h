@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct vti_lines_state;
+struct vti_line_samples;
+struct vti_line_frame;
 struct vti_node;
 struct vti_tree;
 
@@ -44,10 +47,16 @@ struct vti_thread {
     struct vti_node *node; /* the innermost open call; NULL: calls are not counted */
     struct vti_tree *tree; /* of calls; owned, kept when the thread ends for the next one */
     uint32_t calls_word;   /* the control word when `node` was last looked at */
+    uint32_t lines_word;   /* the control word when `line_top` was last looked at */
+    struct vti_line_frame *line_top; /* the innermost open call; NULL: lines are not counted */
+    struct vti_line_frame *line_end; /* of its stack */
+    struct vti_slot *slot;           /* NULL: not registered */
+    struct vti_lines_state *lines;   /* owned, as `tree` */
+    struct vti_line_samples *line_samples; /* owned, as `tree` */
 
     /* from here on only in the slow path */
     struct vti_arena_control *arena;
-    struct vti_slot *slot;   /* NULL: not registered */
+    uint32_t last_chunk;     /* index + 1 of the last one that was linked; 0: none */
     struct vti_block *block; /* the last one that was linked; NULL: still in the slot */
     bool is_losing;          /* no block was free: the cursor is in the slot's scratch area */
     bool is_going_round;     /* the slot's own records are linked to themselves: they come next */
@@ -91,6 +100,10 @@ void vti_thread_end_deep(const struct vti_thread *self, uint32_t *open);
 
 /* Counts a call as lost where nothing but its count would have been kept, and there is no slot for that. */
 void vti_thread_lose_call(const struct vti_thread *self);
+void vti_thread_lose_line(const struct vti_thread *self);
+
+/* Blocks signals and nothing else; vti_slow_leave() must follow. */
+void vti_slow_block(struct vti_slow *slow);
 
 /* The same without registering: NULL if this thread has nothing open. */
 struct vti_thread *vti_slow_enter_open(struct vti_slow *slow);

@@ -7,14 +7,8 @@
 #ifndef VENTURI_CORE_TREE_H
 #define VENTURI_CORE_TREE_H
 
+#include "core/chunk.h"
 #include "core/thread.h"
-#include "share/tree.h"
-
-struct vti_edge {
-    uint64_t key; /* parent << 32 | site; 0: free */
-    uint32_t unit;
-    uint32_t reserved;
-};
 
 #define VTI_STACKS_MAX 65536u
 
@@ -29,13 +23,10 @@ struct vti_stack {
 
 struct vti_tree {
     uint8_t *units;
-    struct vti_edge *edges; /* `mask` + 1 of them */
-    uint32_t mask;
-    uint32_t edge_count;
+    struct vti_edges edges; /* by parent << 32 | site */
     const struct vti_arena_control *arena;
     uint32_t node_chunk, duration_chunk; /* index + 1 of those that still have room; 0: none */
     uint32_t sample_chunk;
-    uint32_t last_chunk;      /* index + 1 */
     uint32_t root;            /* of stack 0 */
     struct vti_node full;     /* stands for calls that found no place … */
     struct vti_node *above;   /* … above this node … */

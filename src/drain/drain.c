@@ -41,6 +41,7 @@ struct vti_drain {
     struct vti_drain_options options;
     struct vti_recorder *recorder; /* owned */
     struct vti_target *processes;  /* owned, newest first */
+    struct vti_sources sources;
     int listener;
     struct client clients[CLIENTS_MAX];
     unsigned client_count;
@@ -68,8 +69,9 @@ static void switch_to(struct vti_drain *drain, bool on)
     drain->control_word = 0;
     if (on)
         drain->control_word = drain->period |
-                              (drain->options.kinds ? drain->options.kinds
-                                                    : VTI_CONTROL_SPANS | VTI_CONTROL_CALLS);
+                              (drain->options.kinds
+                                   ? drain->options.kinds
+                                   : VTI_CONTROL_SPANS | VTI_CONTROL_CALLS | VTI_CONTROL_LINES);
     for (struct vti_target *p = drain->processes; p; p = p->next)
         vti_target_set_word(p, drain->control_word);
 }
@@ -112,6 +114,7 @@ void vti_drain_free(struct vti_drain *drain)
     }
     vti_drain_leave(drain);
     vti_recorder_free(drain->recorder);
+    vti_sources_free(&drain->sources);
     free(drain);
 }
 
@@ -153,7 +156,8 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     drain->stats.samples += process->sampling.samples;
     drain->stats.samples_cut += process->sampling.cut;
     drain->stats.sampling_stopped += process->sampling.is_stopped != 0;
-    drain->cost_ticks += (double)process->calls * vti_target_call_cost(process);
+    drain->stats.line_events += process->line_events;
+    drain->cost_ticks += vti_target_cost(process);
     drain->cost_ticks += (double)process->sampling.spent;
     drain->cost_ticks += (double)process->spans * (double)process->fact.pair_millis / 1000;
     drain->thread_ticks += (double)process->thread_ticks;
@@ -276,7 +280,7 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
     }
     drain->is_closed = true;
     state_all_missing(drain);
-    vti_symbols_resolve(drain->recorder);
+    drain->stats.nameless = vti_symbols_resolve(drain->recorder);
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
     drain->stats.spans = drain->spans;
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
@@ -298,33 +302,62 @@ static bool knows(const struct vti_drain *drain, pid_t pid)
     return pid == getpid();
 }
 
+/* Something from one of our processes. Takes the descriptor. */
+static int accept_gift(struct vti_drain *drain, pid_t pid, const struct vti_gift_request *gift,
+                       int given)
+{
+    struct vti_target *process = drain->processes;
+
+    while (process && (process->pid != pid || process->is_over))
+        process = process->next;
+    if (process)
+        vti_target_read(process, vti_clock_now_ns(), false);
+    if (drain->is_closed || !process || !process->is_announced) {
+        close(given);
+        return VTI_E_SESSION;
+    }
+    return vti_gifts_take(process, &drain->sources, gift->kind, gift->name, given);
+}
+
+/* Does what is asked; 0 or a negative code. */
+static int obey(struct vti_drain *drain, const struct client *client, uint32_t type)
+{
+    if (drain->is_closed || !client->is_same_user)
+        return VTI_E_SESSION;
+    if (type == VTI_REQUEST_ON || type == VTI_REQUEST_OFF)
+        switch_to(drain, type == VTI_REQUEST_ON);
+    else if (type == VTI_REQUEST_FLUSH)
+        read_all(drain, true);
+    else if (type == VTI_REQUEST_STOP)
+        stop_recording(drain);
+    else if (type != VTI_REQUEST_STATUS)
+        return VTI_E_USAGE;
+    return 0;
+}
+
 static void serve(struct vti_drain *drain, const struct client *client)
 {
     struct vti_answer answer = {.drainer_pid = getpid()};
     struct vti_drain_stats stats = {0};
-    struct vti_request request;
+    struct vti_gift_request gift;
+    int given;
 
-    if (!vti_socket_request(client->fd, &request))
-        return;
-    if (request.type == VTI_REQUEST_ATTACH) {
-        attach(drain, client->fd, client->pid, request.arena_version);
+    if (!vti_socket_request(client->fd, &gift, &given)) {
+        if (given >= 0)
+            close(given);
         return;
     }
-    if (drain->is_closed || !client->is_same_user)
-        answer.error = VTI_E_SESSION;
-    else if (request.type == VTI_REQUEST_ON || request.type == VTI_REQUEST_OFF)
-        switch_to(drain, request.type == VTI_REQUEST_ON);
-    else if (request.type == VTI_REQUEST_FLUSH)
-        read_all(drain, true);
-    else if (request.type == VTI_REQUEST_STOP)
-        stop_recording(drain);
-    else if (request.type != VTI_REQUEST_STATUS)
-        answer.error = VTI_E_USAGE;
+    if (gift.request.type == VTI_REQUEST_ATTACH) {
+        attach(drain, client->fd, client->pid, gift.request.arena_version);
+        return;
+    }
+    answer.error = given >= 0 ? accept_gift(drain, client->pid, &gift, given)
+                              : obey(drain, client, gift.request.type);
     stats = drain->stats;
     vti_recorder_stats(drain->recorder, &stats);
     answer.process_count = vti_drain_alive(drain);
     answer.is_on = drain->control_word != 0;
-    answer.knows_pid = knows(drain, request.pid);
+    answer.knows_pid = knows(drain, gift.request.pid);
     answer.events = stats.file.events;
     answer.lost = stats.file.lost_events;
     snprintf(answer.path, sizeof answer.path, "%s", drain->path);

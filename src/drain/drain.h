@@ -31,6 +31,7 @@ struct vti_drain_stats {
     struct vti_writer_stats file;
     uint64_t spans;
     uint64_t calls;                /* of functions */
+    uint64_t line_events;          /* lines that were reached */
     uint64_t samples, samples_cut; /* of native stacks; those that were not followed to their end */
     uint32_t sampling_stopped;     /* processes that needed the signal themselves */
     uint32_t processes;
@@ -40,6 +41,7 @@ struct vti_drain_stats {
     uint32_t unlike;        /* processes that asked with a libventuri of another version */
     uint32_t unheard;       /* processes that got their memory and never used it */
     uint32_t gave_up;       /* processes that waited in vain for our answer, or ended meanwhile */
+    uint32_t nameless;      /* C functions that stay addresses: no venturi-symbols to ask */
     bool was_stopped;       /* closed by VTI_REQUEST_STOP, while the program went on */
     double cost_share;      /* our cost in the recorded threads, as a share of their time */
     uint64_t overwritten;   /* events that gave way in a flight recorder */

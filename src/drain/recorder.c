@@ -39,6 +39,8 @@ struct kept_block {
 struct vti_recorder {
     struct vti_writer *writer; /* owned; NULL once closed */
     struct vti_map *sites;     /* owned: description -> file-wide id - 1 */
+    struct vti_weights weights;
+    struct vti_c_lines c_lines;
     struct vti_buf scratch;
     enum vti_clock_type clock;
     struct vti_anchor first_anchor;
@@ -229,6 +231,8 @@ void vti_recorder_free(struct vti_recorder *recorder)
     if (recorder->writer)
         vti_writer_abandon(recorder->writer);
     vti_map_free(recorder->sites);
+    vti_weights_fini(&recorder->weights);
+    vti_c_lines_fini(&recorder->c_lines);
     vti_buf_fini(&recorder->scratch);
     free(recorder);
 }
@@ -256,6 +260,16 @@ uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *
     return site->site;
 }
 
+struct vti_weights *vti_recorder_weights(struct vti_recorder *recorder)
+{
+    return &recorder->weights;
+}
+
+struct vti_c_lines *vti_recorder_c_lines(struct vti_recorder *recorder)
+{
+    return &recorder->c_lines;
+}
+
 uint32_t vti_recorder_site_count(const struct vti_recorder *recorder)
 {
     return vti_map_count(recorder->sites);
@@ -277,6 +291,7 @@ bool vti_recorder_get_site(const struct vti_recorder *recorder, uint32_t id,
 
 void vti_recorder_put_site(struct vti_recorder *recorder, const struct vti_site_fact *site)
 {
+    vti_c_lines_note(&recorder->c_lines, site);
     vti_site_write(&recorder->scratch, site);
     write_fact(recorder, VTI_SITES, 0, 0);
 }
@@ -321,6 +336,12 @@ void vti_recorder_sampling(struct vti_recorder *recorder, const struct vti_sampl
 {
     vti_sampling_write(&recorder->scratch, fact);
     write_fact(recorder, VTI_SAMPLING, 0, 0);
+}
+
+void vti_recorder_source(struct vti_recorder *recorder, const struct vti_source_fact *fact)
+{
+    vti_source_write(&recorder->scratch, fact);
+    write_fact(recorder, VTI_SOURCES, 0, 0);
 }
 
 /* The number is the program's own; one that cannot be is none, so that sums stay sums. */

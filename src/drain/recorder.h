@@ -4,8 +4,11 @@
 #ifndef VENTURI_DRAIN_RECORDER_H
 #define VENTURI_DRAIN_RECORDER_H
 
+#include "drain/c_lines.h"
 #include "drain/drain.h"
+#include "drain/weight.h"
 #include "format/calls.h"
+#include "format/lines.h"
 
 struct vti_recorder;
 
@@ -24,6 +27,10 @@ bool vti_recorder_get_site(const struct vti_recorder *recorder, uint32_t id,
                            struct vti_site_fact *site);
 void vti_recorder_put_site(struct vti_recorder *recorder, const struct vti_site_fact *site);
 
+/* Kept for whoever asks before it is closed; borrowed. */
+struct vti_weights *vti_recorder_weights(struct vti_recorder *recorder);
+struct vti_c_lines *vti_recorder_c_lines(struct vti_recorder *recorder);
+
 uint32_t vti_recorder_new_process(struct vti_recorder *recorder);
 uint32_t vti_recorder_new_track(struct vti_recorder *recorder);
 void vti_recorder_process(struct vti_recorder *recorder, const struct vti_process_fact *fact);
@@ -38,6 +45,8 @@ void vti_recorder_owned(struct vti_recorder *recorder, enum vti_kind kind, uint3
                         const struct vti_buf *payload, uint32_t count, uint64_t ticks);
 void vti_recorder_cost(struct vti_recorder *recorder, const struct vti_cost_fact *fact);
 void vti_recorder_sampling(struct vti_recorder *recorder, const struct vti_sampling_fact *fact);
+
+void vti_recorder_source(struct vti_recorder *recorder, const struct vti_source_fact *fact);
 
 /* Cuts the encoder's waiting events into a block. */
 void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *encoder);

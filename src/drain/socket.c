@@ -65,32 +65,21 @@ int vti_socket_accept(int listener, pid_t *pid, uid_t *uid)
     return client;
 }
 
-bool vti_socket_request(int client, struct vti_request *request)
+bool vti_socket_request(int client, struct vti_gift_request *gift, int *given)
 {
-    return recv(client, request, sizeof *request, 0) == (ssize_t)sizeof *request &&
-           request->magic == VTI_PROTOCOL_MAGIC;
+    const size_t fixed = offsetof(struct vti_gift_request, name);
+    ssize_t got = vti_receive_with(client, gift, fixed + VTI_GIFT_NAME_MAX, given);
+    bool is_gift = got >= (ssize_t)fixed && gift->request.type == VTI_REQUEST_GIVE && *given >= 0;
+
+    if (is_gift)
+        gift->name[(size_t)got - fixed] = 0;
+    return (is_gift || (got == (ssize_t)sizeof gift->request && *given < 0 &&
+                        gift->request.type != VTI_REQUEST_GIVE)) &&
+           gift->request.magic == VTI_PROTOCOL_MAGIC;
 }
 
 bool vti_socket_answer(int client, struct vti_answer *answer, int passed)
 {
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec part = {answer, sizeof *answer};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
     answer->magic = VTI_PROTOCOL_MAGIC;
-    if (passed >= 0) {
-        struct cmsghdr *header;
-
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control;
-        header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof passed);
-        memcpy(CMSG_DATA(header), &passed, sizeof passed);
-    }
-    return sendmsg(client, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *answer;
+    return vti_send_with(client, answer, sizeof *answer, passed);
 }

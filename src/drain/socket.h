@@ -17,8 +17,9 @@ void vti_socket_make_name(char *to, size_t room);
 /* Accepts one client. Its descriptor, or -1 if there is none. */
 int vti_socket_accept(int listener, pid_t *pid, uid_t *uid);
 
-/* The request of a client that has something to say; false if it is none. */
-bool vti_socket_request(int client, struct vti_request *request);
+/* The request of a client that has something to say, which may be a gift with a name and a descriptor; false if it
+ * is none. *given is the caller's to close in any case, -1: none. */
+bool vti_socket_request(int client, struct vti_gift_request *gift, int *given);
 
 /* Sends the answer, with a descriptor unless it is -1. The client is not closed. False: it is gone. */
 bool vti_socket_answer(int client, struct vti_answer *answer, int passed);

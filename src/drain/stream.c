@@ -411,6 +411,10 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     vti_recorder_track(process->recorder, &stream->fact);
     vti_tree_write(&stream->tree, process, slot_at, stream->track, now_ns, true);
     process->calls += stream->tree.calls;
+    process->line_events += stream->tree.line_events;
+    vti_weights_add_tree(vti_recorder_weights(process->recorder), process, slot_at);
+    vti_c_lines_take_thread(vti_recorder_c_lines(process->recorder), process, slot_at,
+                            stream->track);
     vti_tree_finish(&stream->tree, process, slot_at);
     state_dropped(stream, process, VTI_LOSS_BUFFERS, vti_encoder_take_dropped(stream->encoder));
     state_dropped(stream, process, VTI_LOSS_DEPTH, vti_encoder_take_too_deep(stream->encoder));

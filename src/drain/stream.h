@@ -26,7 +26,7 @@ struct vti_stream {
     struct vti_encoder *encoder; /* owned */
     struct vti_tree_copy tree;
     struct vti_track_fact fact;
-    char name[17];
+    char name[VTI_THREAD_NAME_BYTES + 1];
 };
 
 /* Reads what is there. `is_final`: the thread is gone, nothing more will come. Returns the number of

@@ -1,29 +1,14 @@
 /*
  * symbols.c - names and lines for C functions, from venturi-symbols.
  *
- * That is a program of its own: debug info is untrusted and its reader is large. It reads its questions from a
- * file in memory and writes its answers to another, so that nobody waits for anybody; whatever it
- * has answered when it ends, crashes or is stopped counts.
+ * That is a program of its own: debug info is untrusted and its reader is large.
  */
 #include "drain/symbols.h"
 
-#include "base/beside.h"
-#include "drain/clock.h"
+#include "base/bytes.h"
+#include "drain/c_lines.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define LIMIT_NS 30000000000u
-#define WAIT_US 1000
-
-extern char **environ;
 
 /* What is asked, and for which sites. */
 struct questions {
@@ -49,7 +34,7 @@ static bool is_unresolved(const struct vti_site_fact *site, const char **offset)
            is_plain(site->name);
 }
 
-static void gather(const struct vti_recorder *recorder, struct questions *all)
+static void gather(struct vti_recorder *recorder, struct questions *all)
 {
     struct vti_site_fact site;
     const char *offset;
@@ -62,63 +47,8 @@ static void gather(const struct vti_recorder *recorder, struct questions *all)
         vti_buf_add(&all->text, site.function.data, site.function.len);
         vti_buf_add_u8(&all->text, '\t');
         vti_buf_add(&all->text, offset + 1, (size_t)(site.name.data + site.name.len - offset - 1));
-        vti_buf_add_u8(&all->text, '\n');
+        vti_buf_printf(&all->text, "\t%u\n", vti_weights_share(vti_recorder_weights(recorder), id));
         vti_buf_add_u32(&all->ids, id);
-    }
-}
-
-/* The environment without what would have the helper recorded. */
-static char **helper_environment(void)
-{
-    size_t count = 0, kept = 0;
-    char **list;
-
-    while (environ[count])
-        count++;
-    list = calloc(count + 1, sizeof *list);
-    for (size_t i = 0; list && i < count; i++)
-        if (strncmp(environ[i], "LD_PRELOAD=", 11) && strncmp(environ[i], "VENTURI_", 8))
-            list[kept++] = environ[i];
-    return list;
-}
-
-static pid_t start(const char *program, int in, int out)
-{
-    char *const arguments[] = {"venturi-symbols", NULL};
-    char **environment = helper_environment();
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    pid_t pid = -1;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    if (!environment || posix_spawn(&pid, program, &files, &attributes, arguments, environment))
-        pid = -1;
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    free(environment);
-    return pid;
-}
-
-static void await(pid_t pid)
-{
-    uint64_t end_ns = vti_clock_now_ns() + LIMIT_NS;
-
-    while (waitpid(pid, NULL, WNOHANG) == 0) {
-        if (vti_clock_now_ns() > end_ns) {
-            kill(pid, SIGKILL);
-            waitpid(pid, NULL, 0);
-            return;
-        }
-        usleep(WAIT_US);
     }
 }
 
@@ -160,52 +90,43 @@ static void give_up(struct vti_recorder *recorder, uint32_t id)
     vti_recorder_put_site(recorder, &site);
 }
 
-static void take_answers(struct vti_recorder *recorder, const struct questions *all, int fd)
+static void take_answers(struct vti_recorder *recorder, const struct questions *all,
+                         const struct vti_buf *answers)
 {
-    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-    char *text = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    const char *at = text != MAP_FAILED ? text : NULL;
+    const char *at = (const char *)answers->data;
+    const char *limit = at ? at + answers->len : NULL;
 
     for (size_t i = 0; i < all->ids.len / sizeof(uint32_t); i++) {
         uint32_t id = vti_get_u32(all->ids.data + i * sizeof(uint32_t));
-        const char *end = at ? memchr(at, '\n', (size_t)(text + size - at)) : NULL;
+        const char *end = at ? memchr(at, '\n', (size_t)(limit - at)) : NULL;
 
         if (!end || !take_answer(recorder, id, at, (size_t)(end - at)))
             give_up(recorder, id);
         at = end ? end + 1 : NULL;
     }
-    if (text != MAP_FAILED)
-        munmap(text, (size_t)size);
 }
 
-static void ask(struct vti_recorder *recorder, const struct questions *all)
+/* Whether there was anybody to ask. */
+static bool ask(struct vti_recorder *recorder, const struct questions *all)
 {
-    static const char *const places[] = {"venturi-symbols", "../libexec/venturi/venturi-symbols"};
-    char program[PATH_MAX];
-    int in = memfd_create("venturi-questions", MFD_CLOEXEC);
-    int out = memfd_create("venturi-answers", MFD_CLOEXEC);
-    pid_t pid = -1;
+    struct vti_buf answers = {0};
+    bool is_asked = vti_symbols_ask(NULL, &all->text, NULL, &answers);
 
-    if (in >= 0 && out >= 0 && write(in, all->text.data, all->text.len) == (ssize_t)all->text.len &&
-        lseek(in, 0, SEEK_SET) == 0 &&
-        vti_beside_find(places, sizeof places / sizeof *places, program, sizeof program))
-        pid = start(program, in, out);
-    if (pid > 0)
-        await(pid);
-    take_answers(recorder, all, out);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
+    take_answers(recorder, all, &answers);
+    vti_buf_fini(&answers);
+    return is_asked;
 }
 
-void vti_symbols_resolve(struct vti_recorder *recorder)
+uint32_t vti_symbols_resolve(struct vti_recorder *recorder)
 {
     struct questions all = {0};
+    uint32_t nameless = 0;
 
     gather(recorder, &all);
-    if (all.ids.len && !all.text.failed && !all.ids.failed)
-        ask(recorder, &all);
+    if (all.ids.len && !all.text.failed && !all.ids.failed && !ask(recorder, &all))
+        nameless = (uint32_t)(all.ids.len / sizeof(uint32_t));
     vti_buf_fini(&all.text);
     vti_buf_fini(&all.ids);
+    vti_c_lines_write(vti_recorder_c_lines(recorder), recorder);
+    return nameless;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "drain/clock.h"
+#include "drain/ending.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <venturi/hook.h>
 
 #define BUFFER_DEFAULT (64u << 20)
 #define BLOCKS_MIN 4u
@@ -19,6 +21,8 @@
 #define SITES_MAX (1u << 20)
 #define NOTE_INTERVAL_NS 1000000000u
 #define QUIET_LIMIT_NS 1000000000u
+#define IMAGE_INTERVAL_NS 50000000u
+#define STAT_STACK_FIELD 26 /* behind the name: where the stack of the program began, at random */
 
 static size_t read_proc(pid_t pid, const char *file, char *to, size_t room)
 {
@@ -47,6 +51,31 @@ uint32_t vti_target_parent(pid_t pid)
     if (!after || sscanf(after, ") %*c %d", &parent) != 1 || parent < 0)
         return 0;
     return (uint32_t)parent;
+}
+
+/* Which program a process executes: a number that is another one after each exec, 0 if it is not to be had. */
+static uint64_t image_of(pid_t pid)
+{
+    char stat[1024];
+    const char *at;
+
+    read_proc(pid, "stat", stat, sizeof stat);
+    at = strrchr(stat, ')');
+    for (int field = 0; at && field < STAT_STACK_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Whether what recorded here is gone, though the process goes on as another program. */
+static bool is_replaced(struct vti_target *process, uint64_t now_ns)
+{
+    uint64_t image;
+
+    if (process->pidfd < 0 || !process->image || now_ns < process->image_ns + IMAGE_INTERVAL_NS)
+        return false;
+    process->image_ns = now_ns;
+    image = image_of(process->pid);
+    return image && image != process->image;
 }
 
 /* The file size limit of the drainer holds for the arena too: a smaller one is better than none. */
@@ -112,6 +141,7 @@ int vti_target_create(struct vti_target **result, struct vti_recorder *recorder,
     process->name[strcspn(process->name, "\n")] = 0;
     process->fact.pid = (uint32_t)pid;
     process->fact.parent_pid = vti_target_parent(pid);
+    process->image = image_of(pid);
     *result = process;
     return 0;
 }
@@ -122,6 +152,7 @@ void vti_target_free(struct vti_target *process)
         return;
     for (uint32_t i = 0; i < process->stream_count; i++)
         vti_encoder_free(process->streams[i].encoder);
+    vti_gifts_free(process);
     free(process->streams);
     free(process->twins);
     free(process->sites);
@@ -356,16 +387,25 @@ static uint32_t follow_slots(struct vti_target *process)
     return used;
 }
 
+/* Calls of which some could not even be counted are stated with no number, too. */
 static void state_unplaced(struct vti_target *process, const struct vti_unplaced *sum,
                            enum vti_loss_reason reason)
 {
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
+    bool is_at_least = reason == VTI_LOSS_CALLS &&
+                       __atomic_load_n(&producer->has_unseen_calls, __ATOMIC_RELAXED);
     struct vti_loss_fact loss = {.reason = reason,
                                  .process_plus_one = process->fact.process + 1,
+                                 .flags = is_at_least,
                                  .events = __atomic_load_n(&sum->events, __ATOMIC_ACQUIRE),
                                  .first = __atomic_load_n(&sum->first, __ATOMIC_RELAXED),
                                  .last = __atomic_load_n(&sum->last, __ATOMIC_RELAXED)};
 
-    if (loss.events)
+    if (!loss.events && is_at_least) {
+        loss.first = process->fact.start;
+        loss.last = vti_recorder_ticks(process->recorder);
+    }
+    if (loss.events || is_at_least)
         vti_recorder_loss(process->recorder, &loss);
 }
 
@@ -409,12 +449,12 @@ static void state_sampling(struct vti_target *process)
         vti_recorder_sampling(process->recorder, &process->sampling);
 }
 
-double vti_target_call_cost(const struct vti_target *process)
+static double dearest(const struct vti_target *process, uint32_t first, uint32_t last)
 {
     const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
     uint64_t most = 0;
 
-    for (uint32_t i = 0; i < VTI_LANGUAGES; i++) {
+    for (uint32_t i = first; i <= last; i++) {
         uint64_t millis = __atomic_load_n(&producer->costs[i].pair_millis, __ATOMIC_RELAXED);
 
         most = millis > most ? millis : most;
@@ -422,12 +462,40 @@ double vti_target_call_cost(const struct vti_target *process)
     return (double)most / 1000;
 }
 
+double vti_target_cost(const struct vti_target *process)
+{
+    return (double)process->calls * dearest(process, VT_LANGUAGE_PYTHON, VT_LANGUAGE_C) +
+           (double)process->line_events *
+               dearest(process, VT_LANGUAGE_PYTHON_LINE, VT_LANGUAGE_C_LINE);
+}
+
+/* What it has recorded is all there is. */
+static void end(struct vti_target *process, uint64_t now_ns, enum vti_process_end how,
+                uint32_t status)
+{
+    process->is_over = true;
+    for (uint32_t i = 0; i < process->stream_count; i++)
+        if (process->streams[i].is_used)
+            vti_stream_finish(&process->streams[i], process, i, now_ns);
+    vti_c_lines_take_counters(vti_recorder_c_lines(process->recorder), process);
+    state_costs(process);
+    state_sampling(process);
+    state_unplaced(process, &vti_arena_producer(process->arena)->without_slot, VTI_LOSS_THREADS);
+    state_unplaced(process, &vti_arena_producer(process->arena)->too_deep, VTI_LOSS_DEPTH);
+    state_unplaced(process, &vti_arena_producer(process->arena)->lost_calls, VTI_LOSS_CALLS);
+    state_unplaced(process, &vti_arena_producer(process->arena)->lost_lines, VTI_LOSS_LINES);
+    process->fact.end = vti_recorder_ticks(process->recorder);
+    process->fact.how = how;
+    process->fact.status = status;
+    write_process(process);
+}
+
 uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
 {
     uint64_t count = 0;
     uint32_t slots;
 
-    if (process->is_finished)
+    if (process->is_over)
         return 0;
     __atomic_store_n(&process->arena->heartbeat_ns, now_ns, __ATOMIC_RELAXED);
     announce(process);
@@ -436,7 +504,9 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
     slots = follow_slots(process);
     for (uint32_t i = 0; i < slots; i++)
         count += read_slot(process, i, now_ns, cut);
-    if (cut || now_ns >= process->noted_ns + NOTE_INTERVAL_NS)
+    if (is_replaced(process, now_ns))
+        end(process, now_ns, VTI_ENDED_EXEC, 0);
+    else if (cut || now_ns >= process->noted_ns + NOTE_INTERVAL_NS)
         note_alive(process, now_ns);
     return count;
 }
@@ -446,20 +516,10 @@ void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_pro
 {
     if (process->is_finished)
         return;
+    if (how == VTI_ENDED_UNKNOWN) /* at once: its parent may be waiting for it */
+        how = vti_ending_find(process->pidfd, process->pid, &status);
     vti_target_read(process, now_ns, false);
     process->is_finished = true;
-    if (!process->is_announced)
-        return;
-    for (uint32_t i = 0; i < process->stream_count; i++)
-        if (process->streams[i].is_used)
-            vti_stream_finish(&process->streams[i], process, i, now_ns);
-    state_costs(process);
-    state_sampling(process);
-    state_unplaced(process, &vti_arena_producer(process->arena)->without_slot, VTI_LOSS_THREADS);
-    state_unplaced(process, &vti_arena_producer(process->arena)->too_deep, VTI_LOSS_DEPTH);
-    state_unplaced(process, &vti_arena_producer(process->arena)->lost_calls, VTI_LOSS_CALLS);
-    process->fact.end = vti_recorder_ticks(process->recorder);
-    process->fact.how = how;
-    process->fact.status = status;
-    write_process(process);
+    if (process->is_announced && !process->is_over)
+        end(process, now_ns, how, status);
 }

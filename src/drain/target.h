@@ -2,6 +2,7 @@
 #ifndef VENTURI_DRAIN_TARGET_H
 #define VENTURI_DRAIN_TARGET_H
 
+#include "drain/gifts.h"
 #include "drain/recorder.h"
 #include "drain/stream.h"
 #include "share/arena.h"
@@ -17,7 +18,8 @@ struct vti_target {
     int arena_fd;
     bool is_announced; /* its fact is written: it has recorded something */
     bool is_left;      /* alive when the recording was closed */
-    bool is_finished;
+    bool is_over;      /* all that it recorded is written */
+    bool is_finished;  /* and the process is gone */
     struct vti_arena_control *arena;
     uint64_t arena_bytes;
     uint32_t block_count; /* our own copy: the program could change the arena's */
@@ -30,8 +32,12 @@ struct vti_target {
     uint32_t stream_count;
     uint64_t spans;
     uint64_t calls;
-    uint64_t thread_ticks; /* lifetimes of its threads, for the cost */
-    uint64_t noted_ns;     /* when it was last noted which threads live */
+    uint64_t line_events;
+    struct vti_gift *gifts; /* owned: what it handed over */
+    uint64_t thread_ticks;  /* lifetimes of its threads, for the cost */
+    uint64_t noted_ns;      /* when it was last noted which threads live */
+    uint64_t image;         /* changes when it executes another program; 0: unknown */
+    uint64_t image_ns;      /* when that was last looked at */
     struct vti_process_fact fact;
     struct vti_sampling_fact sampling; /* once it has ended */
     char name[64];
@@ -51,8 +57,9 @@ void vti_target_free(struct vti_target *process);
  * such site, 0 when memory is short. */
 uint32_t vti_target_site(struct vti_target *process, uint32_t id);
 
-/* What a call costs there, in ticks: of the dearest language, zero if no hook said it. */
-double vti_target_call_cost(const struct vti_target *process);
+/* What the calls and line events that it counted have cost it, in ticks: at the price of the dearest language, zero if
+ * no hook said it. */
+double vti_target_cost(const struct vti_target *process);
 
 /* One round over all its threads. Returns the number of records read. */
 uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut);

@@ -1,11 +1,12 @@
 /*
- * tree.c - the tree of calls of one thread, from the arena into the recording.
+ * tree.c - the tree of calls of one thread, and its lines (lines.c), from the arena into the recording.
  *
  * The thread goes on counting while we read: a number is read once and then believed only as a
  * number. Chunks are followed by indices that are checked, and no further than there are chunks.
  */
 #include "drain/tree.h"
 
+#include "drain/snapshot.h"
 #include "drain/target.h"
 #include "format/calls.h"
 #include "share/tree.h"
@@ -13,189 +14,121 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRIES_MAX 4096u       /* of one block */
 #define INTERVAL_NS 1000000000u /* between two snapshots, … */
 #define BYTES_PER_SECOND 20000u /* … or as long as this allows for the bytes of the last one */
 
-struct walk {
-    struct vti_tree_copy *copy;
-    struct vti_target *process;
-    uint32_t track;
-    uint64_t ticks; /* now */
-    size_t at;      /* which of the things that are remembered */
-    uint64_t bytes;
-    uint64_t entries; /* calls and resumes */
-    struct vti_buf calls, durations, samples;
-    uint32_t call_count, duration_count, sample_count;
-};
-
-static uint64_t load(const uint64_t *from)
-{
-    return __atomic_load_n(from, __ATOMIC_RELAXED);
-}
-
-static uint64_t digest(const void *words, size_t bytes)
-{
-    uint64_t sum = 0x9e3779b97f4a7c15u;
-    uint64_t word;
-
-    for (size_t i = 0; i + 8 <= bytes; i += 8) {
-        memcpy(&word, (const char *)words + i, 8);
-        sum = (sum ^ word) * 0xc2b2ae3d27d4eb4fu;
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
-
-/* Whether the next thing of the walk is not what it was when it was last written. */
-static bool is_changed(struct walk *walk, uint64_t sum)
-{
-    struct vti_tree_copy *copy = walk->copy;
-    size_t at = walk->at++;
-
-    if (at >= copy->seen_room) {
-        size_t room = copy->seen_room ? 2 * copy->seen_room : 256;
-        uint64_t *grown = realloc(copy->seen, room * sizeof *grown);
-
-        if (!grown)
-            return true;
-        memset(grown + copy->seen_room, 0, (room - copy->seen_room) * sizeof *grown);
-        copy->seen = grown;
-        copy->seen_room = room;
-    }
-    if (copy->seen[at] == sum)
-        return false;
-    copy->seen[at] = sum;
-    return true;
-}
-
-static void flush_calls(struct walk *walk)
-{
-    if (walk->call_count)
-        vti_recorder_owned(walk->process->recorder, VTI_CALL_TREE, walk->track, &walk->calls,
-                           walk->call_count, walk->ticks);
-    walk->bytes += walk->calls.len;
-    vti_buf_clear(&walk->calls);
-    walk->call_count = 0;
-}
-
-static void flush_durations(struct walk *walk)
-{
-    if (walk->duration_count)
-        vti_recorder_owned(walk->process->recorder, VTI_DURATIONS, walk->track, &walk->durations,
-                           walk->duration_count, walk->ticks);
-    walk->bytes += walk->durations.len;
-    vti_buf_clear(&walk->durations);
-    walk->duration_count = 0;
-}
-
-static void write_node(struct walk *walk, uint32_t unit, const struct vti_node *node)
+static void write_node(struct vti_snapshot *snapshot, uint32_t unit, const struct vti_node *node)
 {
     struct vti_call_fact fact;
-    uint64_t begin = load(&node->begin);
-    uint64_t elapsed = load(&node->elapsed);
-    uint32_t site = __atomic_load_n(&node->site, __ATOMIC_RELAXED);
+    uint64_t begin = vti_snapshot_load(&node->begin);
+    uint64_t elapsed = vti_snapshot_load(&node->elapsed);
+    uint32_t site = vti_snapshot_load32(&node->site);
 
     if (!site)
         return;
     memset(&fact, 0, sizeof fact); /* gaps between its fields too: all of it goes into a digest */
     fact.node = unit;
-    fact.parent = __atomic_load_n(&node->parent, __ATOMIC_RELAXED);
-    fact.site = vti_target_site(walk->process, site);
-    fact.calls = load(&node->calls);
-    fact.resumes = load(&node->resumes);
-    fact.total = load(&node->total);
-    fact.suspended = load(&node->suspended);
-    fact.shortest_plus_one = load(&node->shortest);
-    fact.longest = load(&node->longest);
-    walk->entries += fact.calls + fact.resumes;
+    fact.parent = vti_snapshot_load32(&node->parent);
+    fact.site = vti_target_site(snapshot->process, site);
+    fact.calls = vti_snapshot_load(&node->calls);
+    fact.resumes = vti_snapshot_load(&node->resumes);
+    fact.total = vti_snapshot_load(&node->total);
+    fact.suspended = vti_snapshot_load(&node->suspended);
+    fact.shortest_plus_one = vti_snapshot_load(&node->shortest);
+    fact.longest = vti_snapshot_load(&node->longest);
+    snapshot->entries += fact.calls + fact.resumes;
     if (begin)
-        fact.open_plus_one = begin < walk->ticks ? walk->ticks - begin + 1 : 1;
+        fact.open_plus_one = begin < snapshot->ticks ? snapshot->ticks - begin + 1 : 1;
     else
         fact.open_plus_one = elapsed;
-    if (!fact.site || !is_changed(walk, digest(&fact, sizeof fact)))
+    if (!fact.site || !vti_snapshot_is_changed(snapshot, &fact, sizeof fact))
         return;
-    vti_call_write(&walk->calls, &fact);
-    if (++walk->call_count == ENTRIES_MAX)
-        flush_calls(walk);
+    vti_call_write(&snapshot->batches[VTI_BATCH_CALLS].entries, &fact);
+    vti_snapshot_added(snapshot, VTI_BATCH_CALLS);
 }
 
-static void write_durations(struct walk *walk, uint32_t site, const uint64_t *counts)
+static void write_durations(struct vti_snapshot *snapshot, uint32_t site,
+                            const struct vti_durations_unit *durations)
 {
-    struct vti_durations_fact fact = {.site = vti_target_site(walk->process, site)};
+    struct vti_durations_fact fact = {.site = vti_target_site(snapshot->process, site)};
 
-    for (uint32_t i = 0; i < VTI_DURATION_BUCKETS; i++)
-        fact.counts[i] = load(&counts[i]);
-    if (!fact.site || !is_changed(walk, digest(fact.counts, sizeof fact.counts)))
+    vti_durations_copy(durations, fact.counts);
+    if (!fact.site || !vti_snapshot_is_changed(snapshot, fact.counts, sizeof fact.counts))
         return;
-    vti_durations_write(&walk->durations, &fact);
-    if (++walk->duration_count == ENTRIES_MAX)
-        flush_durations(walk);
+    vti_durations_write(&snapshot->batches[VTI_BATCH_DURATIONS].entries, &fact);
+    vti_snapshot_added(snapshot, VTI_BATCH_DURATIONS);
 }
 
-static void flush_samples(struct walk *walk)
-{
-    if (walk->sample_count)
-        vti_recorder_owned(walk->process->recorder, VTI_SAMPLES, walk->track, &walk->samples,
-                           walk->sample_count, walk->ticks);
-    walk->bytes += walk->samples.len;
-    vti_buf_clear(&walk->samples);
-    walk->sample_count = 0;
-}
-
-static void write_sample(struct walk *walk, uint32_t unit, const struct vti_node *node)
+static void write_sample(struct vti_snapshot *snapshot, uint32_t unit, const struct vti_node *node)
 {
     struct vti_sample_fact fact;
-    uint32_t site = __atomic_load_n(&node->site, __ATOMIC_RELAXED);
+    uint32_t site = vti_snapshot_load32(&node->site);
 
     memset(&fact, 0, sizeof fact); /* its gaps too, for the digest */
     fact.node = unit;
-    fact.parent = __atomic_load_n(&node->parent, __ATOMIC_RELAXED);
-    fact.site = vti_target_site(walk->process, site);
-    fact.samples = load(&node->calls);
-    fact.ns = load(&node->total);
-    if (!fact.site || !is_changed(walk, digest(&fact, sizeof fact)))
+    fact.parent = vti_snapshot_load32(&node->parent);
+    fact.site = vti_target_site(snapshot->process, site);
+    fact.samples = vti_snapshot_load(&node->calls);
+    fact.ns = vti_snapshot_load(&node->total);
+    if (!fact.site || !vti_snapshot_is_changed(snapshot, &fact, sizeof fact))
         return;
-    vti_sample_write(&walk->samples, &fact);
-    if (++walk->sample_count == ENTRIES_MAX)
-        flush_samples(walk);
+    vti_sample_write(&snapshot->batches[VTI_BATCH_SAMPLES].entries, &fact);
+    vti_snapshot_added(snapshot, VTI_BATCH_SAMPLES);
 }
 
-static void write_chunk(struct walk *walk, uint32_t at, const struct vti_chunk *chunk)
+static void write_unit(struct vti_snapshot *snapshot, uint32_t type, uint32_t unit,
+                       const uint8_t *at)
+{
+    if (type == VTI_CHUNK_NODES)
+        write_node(snapshot, unit, (const struct vti_node *)at);
+    else if (type == VTI_CHUNK_SAMPLES)
+        write_sample(snapshot, unit, (const struct vti_node *)at);
+    else if (type == VTI_CHUNK_LINES || type == VTI_CHUNK_LINE_CALLEES)
+        vti_snapshot_line(snapshot, type, unit, at);
+}
+
+/* `first`: the place of its first unit in the walk, which stays the same from one walk to the next. */
+static void write_chunk(struct vti_snapshot *snapshot, uint32_t at, const struct vti_chunk *chunk,
+                        size_t first)
 {
     const uint8_t *units = (const uint8_t *)chunk;
     uint32_t used = __atomic_load_n(&chunk->used, __ATOMIC_ACQUIRE);
-    uint32_t type = __atomic_load_n(&chunk->type, __ATOMIC_RELAXED);
+    uint32_t type = vti_snapshot_load32(&chunk->type);
+    bool has_durations = type == VTI_CHUNK_DURATIONS || type == VTI_CHUNK_LINE_DURATIONS;
 
     if (used > VTI_CHUNK_UNITS)
         used = VTI_CHUNK_UNITS;
-    for (uint32_t i = 1; i < used && type == VTI_CHUNK_NODES; i++)
-        write_node(walk, at * VTI_CHUNK_UNITS + i,
-                   (const struct vti_node *)(units + (size_t)i * VTI_UNIT_BYTES));
-    for (uint32_t i = 1; i < used && type == VTI_CHUNK_SAMPLES; i++)
-        write_sample(walk, at * VTI_CHUNK_UNITS + i,
-                     (const struct vti_node *)(units + (size_t)i * VTI_UNIT_BYTES));
-    for (uint32_t i = 1; i + VTI_DURATION_UNITS <= used && type == VTI_CHUNK_DURATIONS;
-         i += VTI_DURATION_UNITS)
-        write_durations(
-            walk, __atomic_load_n(&chunk->sites[(i - 1) / VTI_DURATION_UNITS], __ATOMIC_RELAXED),
-            (const uint64_t *)(units + (size_t)i * VTI_UNIT_BYTES));
+    for (uint32_t i = 1; i < used && !has_durations; i++) {
+        snapshot->at = first + i;
+        write_unit(snapshot, type, at * VTI_CHUNK_UNITS + i, units + (size_t)i * VTI_UNIT_BYTES);
+    }
+    for (uint32_t i = 1; i + VTI_DURATION_UNITS <= used && has_durations; i += VTI_DURATION_UNITS) {
+        uint32_t whose = vti_snapshot_load32(&chunk->sites[(i - 1) / VTI_DURATION_UNITS]);
+        const struct vti_durations_unit *durations = (const void *)(units +
+                                                                    (size_t)i * VTI_UNIT_BYTES);
+
+        snapshot->at = first + i;
+        if (type == VTI_CHUNK_DURATIONS)
+            write_durations(snapshot, whose, durations);
+        else
+            vti_snapshot_line_durations(snapshot, whose, durations->counts);
+    }
 }
 
-static void state_lost_calls(struct walk *walk, const struct vti_slot *slot)
+static void state_lost(struct vti_snapshot *snapshot, enum vti_loss_reason reason, uint64_t lost,
+                       uint64_t *stated)
 {
-    uint64_t lost = load(&slot->lost_calls);
-    struct vti_loss_fact loss = {.reason = VTI_LOSS_CALLS,
-                                 .process_plus_one = walk->process->fact.process + 1,
-                                 .track_plus_one = walk->track + 1,
-                                 .events = lost - walk->copy->lost_calls,
-                                 .first = load(&slot->start),
-                                 .last = walk->ticks};
+    struct vti_loss_fact loss = {.reason = reason,
+                                 .process_plus_one = snapshot->process->fact.process + 1,
+                                 .track_plus_one = snapshot->track + 1,
+                                 .events = lost - *stated,
+                                 .first = vti_snapshot_load(&snapshot->slot->start),
+                                 .last = snapshot->ticks};
 
-    if (lost <= walk->copy->lost_calls)
+    if (lost <= *stated)
         return;
-    walk->copy->lost_calls = lost;
-    vti_recorder_loss(walk->process->recorder, &loss);
+    *stated = lost;
+    vti_recorder_loss(snapshot->process->recorder, &loss);
 }
 
 void vti_tree_write(struct vti_tree_copy *copy, struct vti_target *process, uint32_t slot_at,
@@ -203,28 +136,25 @@ void vti_tree_write(struct vti_tree_copy *copy, struct vti_target *process, uint
 {
     const struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
     uint32_t next = __atomic_load_n(&slot->chunks, __ATOMIC_ACQUIRE);
-    uint32_t left = VTI_CHUNK_COUNT;
-    struct walk walk = {.copy = copy, .process = process, .track = track};
+    struct vti_snapshot snapshot = {.copy = copy, .process = process, .slot = slot, .track = track};
     struct vti_chunk *chunk;
 
     if (!now && now_ns < copy->due_ns)
         return;
-    walk.ticks = vti_recorder_ticks(process->recorder);
-    for (; next && left--; next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE)) {
+    snapshot.ticks = vti_recorder_ticks(process->recorder);
+    for (size_t i = 0; next && i < VTI_CHUNK_COUNT; i++) {
         chunk = vti_arena_chunk(process->arena, next - 1);
         if (!chunk)
             break;
-        write_chunk(&walk, next - 1, chunk);
+        write_chunk(&snapshot, next - 1, chunk, i * VTI_CHUNK_UNITS);
+        next = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
     }
-    flush_calls(&walk);
-    flush_durations(&walk);
-    flush_samples(&walk);
-    state_lost_calls(&walk, slot);
-    copy->calls = walk.entries;
-    copy->due_ns = now_ns + INTERVAL_NS + walk.bytes * (INTERVAL_NS / BYTES_PER_SECOND);
-    vti_buf_fini(&walk.calls);
-    vti_buf_fini(&walk.durations);
-    vti_buf_fini(&walk.samples);
+    vti_snapshot_end(&snapshot);
+    state_lost(&snapshot, VTI_LOSS_CALLS, vti_snapshot_load(&slot->lost_calls), &copy->lost_calls);
+    state_lost(&snapshot, VTI_LOSS_LINES, vti_snapshot_load(&slot->lost_lines), &copy->lost_lines);
+    copy->calls = snapshot.entries;
+    copy->line_events = snapshot.line_events;
+    copy->due_ns = now_ns + INTERVAL_NS + snapshot.bytes * (INTERVAL_NS / BYTES_PER_SECOND);
 }
 
 void vti_tree_finish(struct vti_tree_copy *copy, struct vti_target *process, uint32_t slot_at)

@@ -16,9 +16,10 @@ struct vti_target;
 struct vti_tree_copy {
     uint64_t *seen; /* owned; digests of what was written, in the order of the tree */
     size_t seen_room;
-    uint64_t due_ns; /* not before this again: a large tree is written less often */
-    uint64_t lost_calls;
-    uint64_t calls; /* and resumes, in all */
+    uint64_t due_ns;                 /* not before this again: a large tree is written less often */
+    uint64_t lost_calls, lost_lines; /* stated */
+    uint64_t calls;                  /* and resumes, in all */
+    uint64_t line_events;
 };
 
 /* Writes what has changed since the last time, if that is due or `now` is set. */

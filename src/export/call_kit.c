@@ -14,6 +14,26 @@ static int nothing(vt_recording *recording)
     return vti_fail(VTI_E_EMPTY, "%s: holds no calls of functions", info.path);
 }
 
+/* Who called whom is not enough for everybody. */
+static int no_stacks(vt_recording *recording)
+{
+    struct vti_calls_options all = {.is_merged = true, .track = VT_NONE, .process = VT_NONE};
+    struct vt_recording_info info;
+    struct vti_profile profile;
+    int code = vti_profile_load(&profile, recording, &all);
+
+    if (code)
+        return code;
+    vt_recording_info(recording, &info);
+    code = profile.row_count ? vti_fail(VTI_E_EMPTY,
+                                        "%s: knows functions and who called them, but no stacks "
+                                        "(-f pstats and callgrind need none)",
+                                        info.path)
+                             : nothing(recording);
+    vti_profile_fini(&profile);
+    return code;
+}
+
 int vti_export_calls(struct vti_calls *calls, vt_recording *recording)
 {
     struct vti_calls_options all = {.track = VT_NONE, .process = VT_NONE};
@@ -22,7 +42,7 @@ int vti_export_calls(struct vti_calls *calls, vt_recording *recording)
     if (code || calls->call_count)
         return code;
     vti_calls_fini(calls);
-    return nothing(recording);
+    return no_stacks(recording);
 }
 
 int vti_export_profile(struct vti_profile *profile, vt_recording *recording)

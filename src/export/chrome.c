@@ -344,5 +344,6 @@ const struct vti_exporter vti_export_chrome = {
     .name = "chrome",
     .summary = "JSON for chrome://tracing, Perfetto, speedscope",
     .extension = "json",
+    .is_of_events = true,
     .run = run,
 };

@@ -100,7 +100,7 @@ static int run(vt_recording *recording, const struct vti_export_options *options
 
 const struct vti_exporter vti_export_collapsed = {
     .name = "collapsed",
-    .summary = "functions, one line a stack, in microseconds, for flame graphs",
+    .summary = "functions, one line a stack, for flame graphs",
     .extension = "collapsed",
     .run = run,
 };

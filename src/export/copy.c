@@ -23,6 +23,8 @@ int vti_copy_open(struct vti_copy *copy, const char *path, bool force, bool (*is
     copy->is_stopped = is_stopped;
     code = vti_map_create(&copy->sites);
     if (!code)
+        code = vti_map_create(&copy->sources);
+    if (!code)
         code = vti_output_open(&copy->output, path, force, true);
     if (!code) {
         fd = vti_output_fd(copy->output);
@@ -36,6 +38,8 @@ int vti_copy_open(struct vti_copy *copy, const char *path, bool force, bool (*is
 static void copy_fini(struct vti_copy *copy)
 {
     vti_map_free(copy->sites);
+    vti_map_free(copy->sources);
+    vti_buf_fini(&copy->source_texts);
     vti_buf_fini(&copy->new_sites);
     vti_buf_fini(&copy->entry);
     vti_buf_fini(&copy->key);

@@ -20,8 +20,10 @@ struct vti_copy {
     struct vti_map *sites;     /* owned: description -> new id - 1 */
     struct vti_buf new_sites;  /* entries that wait for the next event block */
     uint32_t new_site_count;
-    struct vti_buf entry; /* scratch */
-    struct vti_buf key;   /* scratch */
+    struct vti_map *sources;     /* owned: files whose text is that of all processes, … */
+    struct vti_buf source_texts; /* … and the hash of each */
+    struct vti_buf entry;        /* scratch */
+    struct vti_buf key;          /* scratch */
     uint32_t host_count, domain_count, process_count, track_count;
     uint64_t overwritten; /* events that gave way as asked, in losses written so far */
 };
@@ -84,8 +86,15 @@ int vti_copy_events(struct vti_copy *copy, struct vti_copy_input *input);
 int vti_copy_site(struct vti_copy *copy, struct vti_copy_input *input, uint32_t old, uint32_t *id);
 int vti_copy_sites_write(struct vti_copy *copy);
 
-/* Trees of calls; not of a slice. After the facts. */
+/* A block of a new track from the entries that have gathered in copy->entry, if there are any, after the sites. */
+int vti_copy_owned_write(struct vti_copy *copy, enum vti_kind kind, uint32_t track, uint64_t last,
+                         uint32_t *count);
+
+/* Trees of calls and what they cost; not of a slice. After the facts. */
 int vti_copy_calls(struct vti_copy *copy, struct vti_copy_input *input);
+
+/* Lines and sources; likewise. */
+int vti_copy_lines(struct vti_copy *copy, struct vti_copy_input *input);
 
 /* Imported function tables; likewise. */
 int vti_copy_profile(struct vti_copy *copy, struct vti_copy_input *input);

@@ -15,17 +15,9 @@ struct job {
     uint64_t last;  /* ticks */
 };
 
-/* Writes the entries that have gathered. */
 static int write_block(const struct job *job, enum vti_kind kind, uint32_t *count)
 {
-    struct vti_copy *copy = job->copy;
-    int code = vti_copy_sites_write(copy);
-
-    if (!code && *count)
-        code = vti_writer_owned(copy->writer, kind, job->track, &copy->entry, *count, job->last);
-    vti_buf_clear(&copy->entry);
-    *count = 0;
-    return code;
+    return vti_copy_owned_write(job->copy, kind, job->track, job->last, count);
 }
 
 static int copy_nodes(const struct job *job, const struct vti_call_tree *tree)

@@ -73,3 +73,15 @@ int vti_copy_sites_write(struct vti_copy *copy)
     copy->new_site_count = 0;
     return code;
 }
+
+int vti_copy_owned_write(struct vti_copy *copy, enum vti_kind kind, uint32_t track, uint64_t last,
+                         uint32_t *count)
+{
+    int code = vti_copy_sites_write(copy);
+
+    if (!code && *count)
+        code = vti_writer_owned(copy->writer, kind, track, &copy->entry, *count, last);
+    vti_buf_clear(&copy->entry);
+    *count = 0;
+    return code;
+}

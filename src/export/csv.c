@@ -110,5 +110,6 @@ const struct vti_exporter vti_export_csv = {
     .name = "csv",
     .summary = "a row a span, for spreadsheets and data frames",
     .extension = "csv",
+    .is_of_events = true,
     .run = run,
 };

@@ -27,6 +27,7 @@ struct vti_exporter {
     const char *summary;   /* one line for --list */
     const char *extension; /* "json" */
     bool is_binary;        /* not for a terminal */
+    bool is_of_events;     /* of a recording without any nothing is left */
     int (*run)(vt_recording *recording, const struct vti_export_options *options,
                const struct vti_sink *sink);
 };

@@ -12,6 +12,7 @@
 #include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
+#include "model/line_table.h"
 
 struct jsonl {
     vt_recording *recording;
@@ -181,6 +182,65 @@ static int add_calls(struct jsonl *jsonl)
         code = close_line(jsonl);
     }
     vti_calls_fini(&calls);
+    return code;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* As it was counted, our own cost included. */
+static int add_line(struct jsonl *jsonl, const struct vti_track *track,
+                    const struct vti_line_fact *line)
+{
+    const struct vti_clock *clock = &jsonl->recording->facts.clocks.clocks[track->clock];
+    double scale = clock->ns_per_tick;
+    uint64_t open = line->open_plus_one ? line->open_plus_one - 1 : 0;
+    struct vti_json *json = &jsonl->json;
+
+    open_line(jsonl, "line");
+    vti_json_add_uint(json, "track", track->id);
+    vti_json_add_uint(json, "site", line->site);
+    vti_json_add_uint(json, "line", line->line);
+    vti_json_add_uint(json, "statement", line->statement);
+    vti_json_add_uint(json, "time", line->time);
+    vti_json_add_uint(json, "events", line->events);
+    vti_json_add_uint(json, "hits", line->hits);
+    vti_json_add_double(json, "total_ns",
+                        ((double)line->total + (double)open) *
+                            (line->time == VTI_LINE_SAMPLED ? 1 : scale));
+    vti_json_add_uint(json, "inner", line->inner);
+    vti_json_add_double(json, "suspended_ns", (double)line->suspended * scale);
+    vti_json_add_uint(json, "resumes", line->resumes);
+    vti_json_add_bool(json, "open", line->open_plus_one != 0);
+    return close_line(jsonl);
+}
+
+static int add_source(struct jsonl *jsonl, const struct vti_source_fact *source)
+{
+    open_line(jsonl, "source");
+    vti_json_add_id(&jsonl->json, "process",
+                    source->process_plus_one ? source->process_plus_one - 1 : VT_NONE);
+    vti_json_key(&jsonl->json, "file");
+    vti_json_bytes(&jsonl->json, source->file, source->file_len);
+    vti_json_add_uint(&jsonl->json, "bytes", source->text_len);
+    return close_line(jsonl);
+}
+
+static int add_lines(struct jsonl *jsonl)
+{
+    struct vti_line_tables tables;
+    int code = vti_line_tables_load(&tables, jsonl->recording);
+
+    if (code)
+        return code;
+    for (uint32_t i = 0; i < tables.track_ids.count && !code; i++) {
+        const struct vti_line_track *track = &tables.tracks[i];
+
+        for (uint32_t k = 0; k < track->node_ids.count && !code; k++)
+            code = add_line(jsonl, jsonl->recording->facts.tracks[track->track], &track->lines[k]);
+    }
+    for (size_t i = 0; i < tables.source_count && !code; i++)
+        code = add_source(jsonl, &tables.sources[i]);
+    vti_line_tables_fini(&tables);
     return code;
 }
 
@@ -398,8 +458,9 @@ static int add_end(struct jsonl *jsonl)
 static int run(vt_recording *recording, const struct vti_export_options *options,
                const struct vti_sink *sink)
 {
-    static int (*const facts[])(struct jsonl *) = {
-        add_recording, add_hosts, add_processes, add_tracks, add_sites, add_losses, add_calls};
+    static int (*const facts[])(struct jsonl *) = {add_recording, add_hosts, add_processes,
+                                                   add_tracks,    add_sites, add_losses,
+                                                   add_calls,     add_lines};
     struct jsonl jsonl = {.recording = recording, .sink = sink};
     int code = 0;
 

@@ -380,6 +380,8 @@ static int write_events(struct job *job)
 
         code = vti_copy_calls(&job->copy, &source->input);
         if (!code)
+            code = vti_copy_lines(&job->copy, &source->input);
+        if (!code)
             code = vti_copy_profile(&job->copy, &source->input);
         if (!code)
             code = vti_copy_events(&job->copy, &source->input);

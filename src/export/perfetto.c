@@ -393,5 +393,6 @@ const struct vti_exporter vti_export_perfetto = {
     .summary = "binary, for ui.perfetto.dev and trace processor",
     .extension = "pftrace",
     .is_binary = true,
+    .is_of_events = true,
     .run = run,
 };

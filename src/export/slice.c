@@ -26,6 +26,16 @@ static int copy_meta(const struct vti_block_header *header, const uint8_t *paylo
     return code;
 }
 
+static int look_for_sums(const struct vti_block_header *header, const uint8_t *payload, void *arg)
+{
+    bool *has_sums = arg;
+
+    (void)payload;
+    *has_sums |= header->kind == VTI_CALL_TREE || header->kind == VTI_SAMPLES ||
+                 header->kind == VTI_PROFILE || header->kind == VTI_LINES;
+    return 0;
+}
+
 static int state_cut(struct vti_copy *copy, struct vti_clock *clock, uint64_t events,
                      int64_t begin_ns, int64_t end_ns)
 {
@@ -38,7 +48,7 @@ static int state_cut(struct vti_copy *copy, struct vti_clock *clock, uint64_t ev
     return vti_copy_loss(copy, &loss);
 }
 
-static int fill(struct vti_copy *copy, struct vti_copy_input *input)
+static int fill(struct vti_copy *copy, struct vti_copy_input *input, bool has_sums)
 {
     struct vti_clock *clock = &input->recording->facts.clocks.clocks[0];
     int64_t begin_ns;
@@ -52,6 +62,10 @@ static int fill(struct vti_copy *copy, struct vti_copy_input *input)
         code = vti_copy_facts(copy, input);
     if (!code)
         code = vti_copy_events(copy, input);
+    if (!code && !input->copied && has_sums)
+        code = vti_fail(VTI_E_EMPTY,
+                        "%s: nothing happened in that range but calls, which it has sums of only",
+                        input->recording->path);
     if (!code && !input->copied)
         code = vti_fail(VTI_E_EMPTY, "%s: nothing happened in that range", input->recording->path);
     if (!code)
@@ -72,7 +86,10 @@ int vti_slice(const struct vti_slice *slice, struct vti_slice_report *report)
 
     if (code)
         return code;
-    code = fill(&copy, &input);
+    report->has_sums = false;
+    code = vti_fact_blocks(slice->recording, look_for_sums, &report->has_sums);
+    if (!code)
+        code = fill(&copy, &input, report->has_sums);
     if (!code)
         code = vti_copy_commit(&copy, &report->file);
     else

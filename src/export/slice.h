@@ -16,6 +16,7 @@ struct vti_slice {
 struct vti_slice_report {
     struct vti_writer_stats file;
     uint64_t cut_events; /* before and after */
+    bool has_sums;       /* of calls of functions, over the whole time: they are left out */
 };
 
 /* Times stay what they were: the result counts from the same start. 0, VTI_E_EMPTY if there is

@@ -37,35 +37,44 @@ bool vti_call_read(struct vti_reader *in, struct vti_call_fact *fact)
     return !in->failed && fact->node;
 }
 
-void vti_durations_write(struct vti_buf *out, const struct vti_durations_fact *fact)
+void vti_duration_counts_write(struct vti_buf *out, const uint64_t counts[VTI_DURATIONS_MAX])
 {
     uint32_t pairs = 0;
 
     for (uint32_t i = 0; i < VTI_DURATIONS_MAX; i++)
-        pairs += fact->counts[i] != 0;
-    vti_buf_add_varint(out, fact->site);
+        pairs += counts[i] != 0;
     vti_buf_add_varint(out, pairs);
     for (uint32_t i = 0; i < VTI_DURATIONS_MAX; i++) {
-        if (!fact->counts[i])
+        if (!counts[i])
             continue;
         vti_buf_add_varint(out, i);
-        vti_buf_add_varint(out, fact->counts[i]);
+        vti_buf_add_varint(out, counts[i]);
     }
+}
+
+bool vti_duration_counts_read(struct vti_reader *in, uint64_t counts[VTI_DURATIONS_MAX])
+{
+    uint64_t pairs = vti_reader_count(in, VTI_DURATIONS_MAX);
+
+    memset(counts, 0, VTI_DURATIONS_MAX * sizeof *counts);
+    for (uint64_t i = 0; i < pairs && !in->failed; i++) {
+        uint64_t bucket = vti_reader_count(in, VTI_DURATIONS_MAX - 1);
+
+        counts[bucket] = vti_reader_varint(in);
+    }
+    return !in->failed;
+}
+
+void vti_durations_write(struct vti_buf *out, const struct vti_durations_fact *fact)
+{
+    vti_buf_add_varint(out, fact->site);
+    vti_duration_counts_write(out, fact->counts);
 }
 
 bool vti_durations_read(struct vti_reader *in, struct vti_durations_fact *fact)
 {
-    uint64_t pairs;
-
-    memset(fact, 0, sizeof *fact);
     fact->site = get_u32(in);
-    pairs = vti_reader_count(in, VTI_DURATIONS_MAX);
-    for (uint64_t i = 0; i < pairs && !in->failed; i++) {
-        uint64_t bucket = vti_reader_count(in, VTI_DURATIONS_MAX - 1);
-
-        fact->counts[bucket] = vti_reader_varint(in);
-    }
-    return !in->failed;
+    return vti_duration_counts_read(in, fact->counts);
 }
 
 void vti_cost_write(struct vti_buf *out, const struct vti_cost_fact *fact)

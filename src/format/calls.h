@@ -60,6 +60,9 @@ struct vti_sampling_fact {
 
 void vti_call_write(struct vti_buf *out, const struct vti_call_fact *fact);
 void vti_durations_write(struct vti_buf *out, const struct vti_durations_fact *fact);
+/* Only the part after the site: the number of buckets with a count, and these. */
+void vti_duration_counts_write(struct vti_buf *out, const uint64_t counts[VTI_DURATIONS_MAX]);
+bool vti_duration_counts_read(struct vti_reader *in, uint64_t counts[VTI_DURATIONS_MAX]);
 void vti_cost_write(struct vti_buf *out, const struct vti_cost_fact *fact);
 void vti_sample_write(struct vti_buf *out, const struct vti_sample_fact *fact);
 void vti_sampling_write(struct vti_buf *out, const struct vti_sampling_fact *fact);

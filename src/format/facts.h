@@ -109,6 +109,8 @@ enum vti_loss_reason {
     VTI_LOSS_DEPTH,
     VTI_LOSS_CALLS,
     VTI_LOSS_PROCESS,
+    VTI_LOSS_LINES,
+    VTI_LOSS_SOURCES,
 };
 
 struct vti_loss_fact {

@@ -38,6 +38,8 @@ static const char *const kind_names[VTI_KIND_COUNT] = {
     [VTI_COSTS] = "COSTS",
     [VTI_PROFILE] = "PROFILE",
     [VTI_SAMPLING] = "SAMPLING",
+    [VTI_LINE_DURATIONS] = "LINE_DURATIONS",
+    [VTI_LINE_CALLEES] = "LINE_CALLEES",
 };
 
 const char *vti_kind_name(unsigned kind)

@@ -47,6 +47,8 @@ enum vti_kind {
     VTI_COSTS,
     VTI_PROFILE,
     VTI_SAMPLING,
+    VTI_LINE_DURATIONS,
+    VTI_LINE_CALLEES,
     VTI_KIND_COUNT
 };
 

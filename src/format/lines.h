@@ -7,7 +7,14 @@
 /* How the time of a line is known. */
 enum vti_line_time { VTI_LINE_UNTIMED, VTI_LINE_TIMED, VTI_LINE_SAMPLED };
 
-/* A snapshot: a later one of the same track and node takes the place of an earlier one. */
+/*
+ * A snapshot: a later one of the same track and node takes the place of an earlier one. One without events and hits
+ * and resumes is none.
+ *
+ * A statement that takes several lines has an entry of its own beside those of its lines: `line` is its first line,
+ * `statement` is 0, `events` too. Its time is that of the whole statement, each moment once; the times of its lines
+ * may overlap when the function calls itself, so that they are no sum. A statement on one line has no such entry.
+ */
 struct vti_line_fact {
     uint64_t node;
     uint32_t site;
@@ -25,8 +32,10 @@ struct vti_line_fact {
     uint64_t open_plus_one; /* ticks since it was reached and not left; 0: it is not open */
 };
 
+/* How long executions of a statement took. The node is that of its own entry, else that of its line; of one that
+ * has ended once there is none: its shortest is its longest. */
 struct vti_line_durations_fact {
-    uint64_t node; /* of the line */
+    uint64_t node;
     struct vti_durations_fact durations;
 };
 
@@ -45,5 +54,15 @@ struct vti_source_fact {
     const char *text;
     size_t text_len;
 };
+
+void vti_line_write(struct vti_buf *out, const struct vti_line_fact *fact);
+void vti_line_durations_write(struct vti_buf *out, const struct vti_line_durations_fact *fact);
+void vti_line_callee_write(struct vti_buf *out, const struct vti_line_callee_fact *fact);
+void vti_source_write(struct vti_buf *out, const struct vti_source_fact *fact);
+
+bool vti_line_read(struct vti_reader *in, struct vti_line_fact *fact);
+bool vti_line_durations_read(struct vti_reader *in, struct vti_line_durations_fact *fact);
+bool vti_line_callee_read(struct vti_reader *in, struct vti_line_callee_fact *fact);
+bool vti_source_read(struct vti_reader *in, struct vti_source_fact *fact);
 
 #endif

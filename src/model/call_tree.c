@@ -139,10 +139,7 @@ static int take_block(const struct vti_block_header *header, const uint8_t *payl
     for (uint32_t i = 0; i < header->count && !code; i++)
         code = take_entry(load, header->kind, tree, &in);
     if (code == VTI_E_DAMAGED) {
-        uint64_t at = (uint64_t)(payload - load->recording->map.data) - VTI_BLOCK_HEADER_BYTES;
-
-        vti_damage_note(load->recording, at, at + vti_block_bytes(header),
-                        "entries of the block do not parse");
+        vti_damage_note_block(load->recording, header, payload);
         code = 0;
     }
     return code;

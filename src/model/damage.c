@@ -29,6 +29,15 @@ bool vti_damage_note(struct vt_recording *recording, uint64_t begin, uint64_t en
     return true;
 }
 
+void vti_damage_note_block(struct vt_recording *recording, const struct vti_block_header *header,
+                           const uint8_t *payload)
+{
+    uint64_t at = (uint64_t)(payload - recording->map.data) - VTI_BLOCK_HEADER_BYTES;
+
+    vti_damage_note(recording, at, at + vti_block_bytes(header),
+                    "entries of the block do not parse");
+}
+
 void vti_damage_drop_last(struct vti_damage_list *list)
 {
     if (list->count)

@@ -21,7 +21,9 @@ static bool is_of_facts(unsigned kind)
 {
     return (kind >= VTI_META && kind <= VTI_CLOCK_LINK) || kind == VTI_SITES ||
            kind == VTI_LOSSES || kind == VTI_CALL_TREE || kind == VTI_DURATIONS ||
-           kind == VTI_COSTS || kind == VTI_PROFILE || kind == VTI_SAMPLES || kind == VTI_SAMPLING;
+           kind == VTI_COSTS || kind == VTI_PROFILE || kind == VTI_SAMPLES ||
+           kind == VTI_SAMPLING || kind == VTI_LINES || kind == VTI_LINE_DURATIONS ||
+           kind == VTI_LINE_CALLEES || kind == VTI_SOURCES;
 }
 
 /* Bytes of the block at `offset`, 0 if there is none. */

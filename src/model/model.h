@@ -239,6 +239,10 @@ int vti_read_result(int code);
 /* Notes damaged bytes; false if they were noted before. `what` must be a literal. */
 bool vti_damage_note(struct vt_recording *recording, uint64_t begin, uint64_t end,
                      const char *what);
+
+/* The same for a block whose entries do not parse. */
+void vti_damage_note_block(struct vt_recording *recording, const struct vti_block_header *header,
+                           const uint8_t *payload);
 void vti_damage_drop_last(struct vti_damage_list *list);
 void vti_damage_fini(struct vti_damage_list *list);
 

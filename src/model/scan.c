@@ -45,6 +45,10 @@ int vti_block_take(struct vt_recording *recording, uint64_t offset,
     case VTI_PROFILE:
     case VTI_SAMPLES:
     case VTI_SAMPLING:
+    case VTI_LINES:
+    case VTI_LINE_DURATIONS:
+    case VTI_LINE_CALLEES:
+    case VTI_SOURCES:
     case VTI_END:
         break;
     case VTI_INDEX:

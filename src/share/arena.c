@@ -58,6 +58,17 @@ struct vti_block *vti_arena_block(const struct vti_arena_control *control, uint3
                                 (uintptr_t)at * VTI_BLOCK_BYTES);
 }
 
+void vti_durations_copy(const struct vti_durations_unit *from,
+                        uint64_t counts[VTI_DURATION_BUCKETS])
+{
+    int64_t last = VTI_DURATION_BUCKETS + __atomic_load_n(&from->last, __ATOMIC_RELAXED);
+
+    for (uint32_t i = 0; i < VTI_DURATION_BUCKETS; i++)
+        counts[i] = __atomic_load_n(&from->counts[i], __ATOMIC_RELAXED);
+    if (last >= 0 && last < VTI_DURATION_BUCKETS)
+        counts[last]++;
+}
+
 uint8_t *vti_arena_units(const struct vti_arena_control *control)
 {
     return (uint8_t *)((uintptr_t)control + CHUNKS_OFFSET);
@@ -149,6 +160,15 @@ uint32_t vti_blocks_pop(const struct vti_arena_control *control)
 uint32_t vti_chunks_pop(const struct vti_arena_control *control)
 {
     return pop(control, &vti_arena_producer(control)->chunks, chunk_link);
+}
+
+/* One that was given back is anybody's: as many others were in use before. */
+bool vti_chunks_are_scarce(const struct vti_arena_control *control)
+{
+    struct vti_free_list *list = &vti_arena_producer(control)->chunks;
+
+    return !(uint32_t)__atomic_load_n(&list->head, __ATOMIC_RELAXED) &&
+           __atomic_load_n(&list->unused, __ATOMIC_RELAXED) >= VTI_CHUNK_COUNT / 2;
 }
 
 void vti_chunks_push(const struct vti_arena_control *control, uint32_t at)

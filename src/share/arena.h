@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define VTI_ARENA_MAGIC 0x31414e4552415456u /* "VTARENA1" */
-#define VTI_ARENA_VERSION 2
+#define VTI_ARENA_VERSION 4
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
@@ -34,7 +34,8 @@
 #define VTI_OWN_RECORDS 768 /* in the slot itself */
 #define VTI_SCRATCH_RECORDS 240
 #define VTI_SITE_AREA (16u << 20)
-#define VTI_SITE_TEXT_MAX 1023 /* bytes of each text of a site; the rest is cut off */
+#define VTI_SITE_TEXT_MAX 1023   /* bytes of each text of a site; the rest is cut off */
+#define VTI_THREAD_NAME_BYTES 64 /* with the zero at the end; the kernel's names have 16 */
 #define VTI_SLOT_COUNT 4096
 #define VTI_CHUNK_COUNT 8192
 
@@ -44,6 +45,7 @@
 #define VTI_CONTROL_SPANS 0x01u
 #define VTI_CONTROL_CALLS 0x02u
 #define VTI_CONTROL_TIMELINE 0x08u /* calls are recorded as spans, not in trees */
+#define VTI_CONTROL_LINES 0x10u
 #define VTI_CONTROL_PERIOD 0x100u
 
 enum vti_policy { VTI_POLICY_DROP, VTI_POLICY_BLOCK };
@@ -105,10 +107,12 @@ struct vti_arena_producer {
     uint64_t inner_millis; /* … that an empty span shows */
     uint64_t site_bytes;   /* published length of the site log */
     uint32_t site_count;
-    uint32_t reserved;
+    uint32_t
+        has_unseen_calls; /* that no hook could count: those that are lost are at least so many */
     struct vti_unplaced without_slot; /* of threads beyond the slots */
     struct vti_unplaced too_deep;     /* of spans that nest too deep for memory */
     struct vti_unplaced lost_calls;   /* of threads beyond the slots, where no event is kept */
+    struct vti_unplaced lost_lines;   /* the same of lines */
     struct vti_free_list slots;
     struct vti_free_list blocks;
     struct vti_free_list chunks;
@@ -150,14 +154,16 @@ struct vti_slot {
     uint32_t used;      /* as in a block */
     uint32_t next_free; /* link of the free list */
     uint32_t is_own_free; /* the own records were left and read: they may be used again (a futex) */
-    char name[16];
+    char name[VTI_THREAD_NAME_BYTES];
     uint32_t is_losing;     /* records go to `scratch` and are only counted */
     uint32_t loss_sequence; /* of the loss under way */
     uint32_t tally_at; /* which of the two is valid: a kill between two stores cannot split a sum */
-    uint32_t is_waiting; /* for is_own_free: wake it */
-    uint32_t chunks;     /* index + 1 of the first chunk of its tree of calls; 0: none */
-    uint32_t number;     /* of the thread, in order of appearance in its process */
-    uint64_t lost_calls; /* that found no place in the tree */
+    uint32_t is_waiting;  /* for is_own_free: wake it */
+    uint32_t chunks;      /* index + 1 of the first chunk of its tree of calls; 0: none */
+    uint32_t number;      /* of the thread, in order of appearance in its process */
+    uint64_t lost_calls;  /* that found no place in the tree */
+    uint64_t lost_lines;  /* line events that found no place */
+    uint64_t line_events; /* so far: each of them has cost something */
     struct vti_record own[VTI_OWN_RECORDS];
     struct vti_tally tallies[2]; /* here, so that the two kinds of records do not touch */
     struct vti_record scratch[VTI_SCRATCH_RECORDS];

@@ -59,24 +59,48 @@ static bool is_trusted(int fd)
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
-static bool receive(int fd, struct vti_answer *answer, int *passed)
+bool vti_send_with(int socket_fd, const void *message, size_t bytes, int given)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {(void *)(uintptr_t)message, bytes};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (given >= 0) {
+        struct cmsghdr *rights;
+
+        header.msg_control = &control;
+        header.msg_controllen = sizeof control;
+        rights = CMSG_FIRSTHDR(&header);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(sizeof given);
+        memcpy(CMSG_DATA(rights), &given, sizeof given);
+    }
+    return sendmsg(socket_fd, &header, MSG_NOSIGNAL) == (ssize_t)bytes;
+}
+
+ssize_t vti_receive_with(int socket_fd, void *message, size_t room, int *given)
 {
     union {
         struct cmsghdr align;
         char room[CMSG_SPACE(sizeof(int))];
     } control;
-    struct iovec part = {answer, sizeof *answer};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    struct cmsghdr *header;
-    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    struct iovec part = {message, room};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof control};
+    struct cmsghdr *rights;
+    ssize_t got = recvmsg(socket_fd, &header, MSG_CMSG_CLOEXEC);
 
-    header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-        memcpy(passed, CMSG_DATA(header), sizeof *passed);
-    return got == (ssize_t)sizeof *answer && answer->magic == VTI_PROTOCOL_MAGIC;
+    *given = -1;
+    rights = got > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+    if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS)
+        memcpy(given, CMSG_DATA(rights), sizeof *given);
+    return got;
 }
 
 static int fail(int code, const char *text, const char **why)
@@ -85,40 +109,59 @@ static int fail(int code, const char *text, const char **why)
     return code;
 }
 
-static int converse(int socket_fd, const struct vti_request *request, int limit_ms,
-                    struct vti_answer *answer, int *passed, const char **why)
+static int converse(int socket_fd, const struct vti_request *request, size_t bytes, int given,
+                    int limit_ms, struct vti_answer *answer, int *passed, const char **why)
 {
     struct pollfd ready = {socket_fd, POLLIN, 0};
 
     if (!is_trusted(socket_fd))
         return fail(VTI_E_SESSION, "the session belongs to another user", why);
-    if (send(socket_fd, request, sizeof *request, MSG_NOSIGNAL) != (ssize_t)sizeof *request)
+    if (!vti_send_with(socket_fd, request, bytes, given))
         return fail(VTI_E_SESSION, "cannot talk to the drainer", why);
     if (poll(&ready, 1, limit_ms) != 1)
         return fail(VTI_E_TIMEOUT, "the drainer does not answer", why);
-    if (!receive(socket_fd, answer, passed))
+    if (vti_receive_with(socket_fd, answer, sizeof *answer, passed) != (ssize_t)sizeof *answer ||
+        answer->magic != VTI_PROTOCOL_MAGIC)
         return fail(VTI_E_SESSION, "the drainer gave no proper answer", why);
     if (answer->error)
         return fail(answer->error, "the drainer refused", why);
     return 0;
 }
 
+static int ask(const char *session, const struct vti_request *request, size_t bytes, int given,
+               int limit_ms, struct vti_answer *answer, int *passed, const char **why)
+{
+    int socket_fd = connect_to(session, limit_ms);
+    int code;
+
+    *passed = -1;
+    if (socket_fd < 0)
+        return fail(VTI_E_SESSION, "cannot reach the drainer", why);
+    code = converse(socket_fd, request, bytes, given, limit_ms, answer, passed, why);
+    close(socket_fd);
+    return code;
+}
+
 int vti_ask(const char *session, const struct vti_request *request, int limit_ms,
             struct vti_answer *answer, int *fd, const char **why)
 {
-    int socket_fd = connect_to(session, limit_ms);
-    int passed = -1;
-    int code;
+    int passed;
+    int code = ask(session, request, sizeof *request, -1, limit_ms, answer, &passed, why);
 
     if (fd)
-        *fd = -1;
-    if (socket_fd < 0)
-        return fail(VTI_E_SESSION, "cannot reach the drainer", why);
-    code = converse(socket_fd, request, limit_ms, answer, &passed, why);
-    close(socket_fd);
-    if (fd && !code)
-        *fd = passed;
-    else if (passed >= 0)
+        *fd = code ? -1 : passed;
+    if (passed >= 0 && (!fd || code))
+        close(passed);
+    return code;
+}
+
+int vti_ask_giving(const char *session, const struct vti_request *request, size_t bytes, int given,
+                   int limit_ms, struct vti_answer *answer, const char **why)
+{
+    int passed;
+    int code = ask(session, request, bytes, given, limit_ms, answer, &passed, why);
+
+    if (passed >= 0)
         close(passed);
     return code;
 }

@@ -9,14 +9,19 @@
 
 #include "share/tree.h"
 
-/* Numbers are written by their own thread only; those that belong together are right whenever it is killed. */
+/*
+ * Numbers are written by their own thread only; those that belong together are right whenever it is killed.
+ * A statement that takes several lines has a unit of its own beside theirs, with its first line in `line` and 0 in `statement`:
+ * only there its time is counted once while the function calls itself from one of its lines.
+ */
 struct vti_line {
     uint32_t site;
     uint32_t line;      /* 0: the function as a whole, where `hits` are its calls, … */
     uint32_t statement; /* the first line of its statement; … and this is its last line */
-    uint32_t durations; /* unit where those of the statement are counted; 0: nowhere */
+    uint32_t durations; /* unit where those of the statement are counted, once two have ended;
+                         * 0, UINT32_MAX: nowhere */
     uint64_t begin;     /* ticks; of the outermost call that is at this line, else 0 */
-    uint64_t begun;     /* the thread's count of line events at that moment */
+    uint64_t begun;     /* the slot's count of line events at that moment */
     uint64_t open;      /* calls that are at this line */
     uint64_t events;    /* how often it was reached */
     uint64_t hits;      /* how often a statement began there */

@@ -6,7 +6,10 @@
 #ifndef VENTURI_SHARE_PROTOCOL_H
 #define VENTURI_SHARE_PROTOCOL_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define VTI_PROTOCOL_MAGIC 0x31505456u /* "VTP1" */
 #define VTI_SESSION_PREFIX "venturi-"  /* of the socket's name, after the zero byte */
@@ -18,6 +21,7 @@ enum vti_request_type {
     VTI_REQUEST_OFF,
     VTI_REQUEST_FLUSH, /* answered when all that was recorded until now is in the file */
     VTI_REQUEST_STOP,  /* answered when the recording is closed */
+    VTI_REQUEST_GIVE,  /* comes with a descriptor */
 };
 
 struct vti_request {
@@ -25,6 +29,15 @@ struct vti_request {
     uint32_t type;
     uint32_t arena_version;
     int32_t pid; /* STATUS: is this process one of yours? */
+};
+
+#define VTI_GIFT_NAME_MAX 4095
+
+/* What follows the request if that is GIVE; the name is the rest of the message. */
+struct vti_gift_request {
+    struct vti_request request;
+    uint32_t kind; /* enum vt_gift of venturi/line.h */
+    char name[VTI_GIFT_NAME_MAX + 1];
 };
 
 struct vti_answer {
@@ -47,5 +60,15 @@ struct vti_answer {
  */
 int vti_ask(const char *session, const struct vti_request *request, int limit_ms,
             struct vti_answer *answer, int *fd, const char **why);
+
+/* The same for a request of `bytes` that takes a descriptor along. */
+int vti_ask_giving(const char *session, const struct vti_request *request, size_t bytes, int given,
+                   int limit_ms, struct vti_answer *answer, const char **why);
+
+/* Sends one message, with a descriptor unless it is -1. */
+bool vti_send_with(int socket_fd, const void *message, size_t bytes, int given);
+
+/* Receives one of at most `room` bytes; *given gets its descriptor, or -1. Its length, -1: none. */
+ssize_t vti_receive_with(int socket_fd, void *message, size_t room, int *given);
 
 #endif

@@ -4,6 +4,8 @@
 #include "symbols/function.h"
 
 #include "symbols/demangle.h"
+#include "symbols/shorten.h"
+#include "symbols/units.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -12,19 +14,12 @@
 #include <string.h>
 
 /* The debug info of a function; false if there is none for this address. */
-static bool find_die(const struct vti_symbols_module *of, GElf_Addr address, Dwarf_Die *unit,
-                     Dwarf_Die *function)
+static bool find_function(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function)
 {
     Dwarf_Die *scopes = NULL;
-    Dwarf_Addr bias;
-    Dwarf_Die *found = dwfl_module_addrdie(of->module, address, &bias);
-    int count;
+    int count = dwarf_getscopes(unit, address, &scopes);
     bool is_found = false;
 
-    if (!found)
-        return false;
-    *unit = *found;
-    count = dwarf_getscopes(unit, address - bias, &scopes);
     for (int i = 0; i < count && !is_found; i++) {
         is_found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram;
         if (is_found)
@@ -34,34 +29,96 @@ static bool find_die(const struct vti_symbols_module *of, GElf_Addr address, Dwa
     return is_found;
 }
 
-static void set_file(struct vti_symbols_function *to, Dwarf_Die *unit, const char *file)
+void vti_symbols_set_file(struct vti_symbols_function *to, Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute attribute;
     const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 
-    if (!file)
-        return;
-    if (file[0] == '/' || !folder)
-        snprintf(to->file, sizeof to->file, "%s", file);
-    else
-        snprintf(to->file, sizeof to->file, "%s/%s", folder, file);
+    if (file)
+        vti_symbols_join(to->file, sizeof to->file, folder ? folder : "", file);
 }
 
-static void take_source(const struct vti_symbols_module *of, GElf_Addr address,
-                        struct vti_symbols_function *to)
+/* libdw takes the first file of a unit, number 0 from DWARF 5 on, for none. */
+const char *vti_symbols_decl_file(Dwarf_Die *unit, Dwarf_Die *function)
 {
-    Dwarf_Die unit;
-    Dwarf_Die function;
-    const char *name;
+    const char *file = dwarf_decl_file(function);
+    Dwarf_Attribute attribute;
+    Dwarf_Word number;
 
-    if (!find_die(of, address, &unit, &function))
-        return;
-    name = dwarf_diename(&function);
+    if (!file &&
+        !dwarf_formudata(dwarf_attr_integrate(function, DW_AT_decl_file, &attribute), &number) &&
+        number == 0)
+        file = dwarf_diename(unit);
+    return file;
+}
+
+/* As the linker knows it, and as its source calls it. */
+static void take_linked_name(struct vti_symbols_function *to, Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    const char *name = dwarf_diename(function);
+    const char *linked = dwarf_formstring(
+        dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+
     if (name)
         snprintf(to->plain, sizeof to->plain, "%s", name);
-    if (dwarf_decl_line(&function, &to->line))
-        to->line = 0;
-    set_file(to, &unit, dwarf_decl_file(&function));
+    if (linked)
+        snprintf(to->name, sizeof to->name, "%s", linked);
+}
+
+/* A function that is declared nowhere, because the compiler made it, is where its code comes from. */
+static void take_first_line(struct vti_symbols_function *to, Dwarf_Die *unit, Dwarf_Addr address)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+
+    if (line && dwarf_lineno(line, &to->line) == 0)
+        vti_symbols_set_file(to, unit, dwarf_linesrc(line, NULL, NULL));
+}
+
+/* With -gsplit-dwarf most of a unit is in a file of its own, whose names of source files libdw does not read. */
+static bool find_split(const Dwarf_Die *unit, Dwarf_Die *split)
+{
+    memset(split, 0, sizeof *split);
+    return dwarf_cu_info(unit->cu, NULL, NULL, NULL, split, NULL, NULL, NULL) == 0 && split->addr;
+}
+
+static void take_source(struct vti_symbols_module *of, GElf_Addr address,
+                        struct vti_symbols_function *to)
+{
+    Dwarf_Die unit, split, function;
+    Dwarf_Addr bias;
+    bool is_split;
+    int line = 0;
+
+    if (!vti_units_find(of, address, &unit, &bias))
+        return;
+    is_split = find_split(&unit, &split);
+    if (find_function(is_split ? &split : &unit, address - bias, &function)) {
+        take_linked_name(to, &function);
+        if (dwarf_decl_line(&function, &line) == 0 && !is_split)
+            vti_symbols_set_file(to, &unit, vti_symbols_decl_file(&unit, &function));
+    }
+    if (!to->file[0] || !line)
+        take_first_line(to, &unit, address - bias);
+    if (line)
+        to->line = line;
+}
+
+/* What is done before main() for all variables of a file. */
+static bool is_static_initialisation(const char *symbol)
+{
+    return !strncmp(symbol, "_GLOBAL__sub_I_", 15) || !strncmp(symbol, "_GLOBAL__I_", 11);
+}
+
+static void name_after_file(struct vti_symbols_function *to)
+{
+    const char *slash = strrchr(to->file, '/');
+
+    if (!to->file[0])
+        return;
+    snprintf(to->name, sizeof to->name, "static initialisation of %.900s",
+             slash ? slash + 1 : to->file);
+    snprintf(to->plain, sizeof to->plain, "%s", to->name);
 }
 
 /* Copies made by the optimiser ("f.constprop.0", "f.cold") are the function itself. */
@@ -73,7 +130,21 @@ static void cut_suffix(char *name)
         *dot = 0;
 }
 
-void vti_symbols_find(const struct vti_symbols_module *of, GElf_Addr offset,
+/* C++: as people write it, the table's shorter. What is no C++ is called as it is. */
+void vti_symbols_take_name(struct vti_symbols_function *to, const char *symbol)
+{
+    if (vti_demangle(symbol, to->name, sizeof to->name)) {
+        vti_shorten(to->name, to->plain, sizeof to->plain);
+    } else {
+        snprintf(to->name, sizeof to->name, "%s", symbol);
+        if (is_static_initialisation(symbol))
+            name_after_file(to);
+    }
+    if (!to->plain[0])
+        snprintf(to->plain, sizeof to->plain, "%s", to->name);
+}
+
+void vti_symbols_find(struct vti_symbols_module *of, GElf_Addr offset,
                       struct vti_symbols_function *to)
 {
     GElf_Addr address = offset + of->bias;
@@ -87,14 +158,11 @@ void vti_symbols_find(const struct vti_symbols_module *of, GElf_Addr offset,
         return;
     take_source(of, address, to);
     linked = dwfl_module_addrinfo(of->module, address, &distance, &symbol, NULL, NULL, NULL);
-    if (linked && (distance == 0 || distance < symbol.st_size)) {
-        snprintf(plain, sizeof plain, "%s", linked);
-        cut_suffix(plain);
-        if (!vti_demangle(plain, to->name, sizeof to->name))
-            snprintf(to->name, sizeof to->name, "%s", plain);
-        if (!to->plain[0])
-            snprintf(to->plain, sizeof to->plain, "%s", plain);
-    } else if (to->plain[0]) {
-        snprintf(to->name, sizeof to->name, "%s", to->plain);
-    }
+    if (!linked || (distance && distance >= symbol.st_size))
+        linked = to->name[0] ? to->name : to->plain;
+    if (!linked[0])
+        return;
+    snprintf(plain, sizeof plain, "%s", linked);
+    cut_suffix(plain);
+    vti_symbols_take_name(to, plain);
 }

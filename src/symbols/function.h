@@ -8,12 +8,22 @@
 
 struct vti_symbols_function {
     char name[VTI_SYMBOLS_TEXT];  /* as people know it: demangled, with its class; "": unknown */
-    char plain[VTI_SYMBOLS_TEXT]; /* as its source calls it */
+    char plain[VTI_SYMBOLS_TEXT]; /* as a table shows it: without types and parameters */
     char file[VTI_SYMBOLS_TEXT];  /* absolute where that is known; "": unknown */
     int line;
 };
 
-void vti_symbols_find(const struct vti_symbols_module *of, GElf_Addr offset,
+void vti_symbols_find(struct vti_symbols_module *of, GElf_Addr offset,
                       struct vti_symbols_function *to);
+
+/* Its two names, by the one that the linker knows. */
+void vti_symbols_take_name(struct vti_symbols_function *to, const char *symbol);
+
+/* The file of a function, from its debug info; libdw's text, NULL if there is none. */
+const char *vti_symbols_decl_file(Dwarf_Die *unit, Dwarf_Die *function);
+void vti_symbols_set_file(struct vti_symbols_function *to, Dwarf_Die *unit, const char *file);
+
+/* `file` as seen from `folder`, with as few turns as possible. */
+void vti_symbols_join(char *to, size_t room, const char *folder, const char *file);
 
 #endif

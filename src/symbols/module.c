@@ -6,6 +6,8 @@
  */
 #include "symbols/module.h"
 
+#include "symbols/units.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +25,6 @@ static const Dwfl_Callbacks callbacks = {
     .debuginfo_path = &debug_path,
 };
 
-static void say(const struct vti_symbols_module *of, const char *what)
-{
-    fprintf(stderr, "venturi: %s: %s\n", of->path, what);
-}
-
 static bool has_build_id(Dwfl_Module *module, const char *recorded)
 {
     const unsigned char *bits;
@@ -42,6 +39,7 @@ static bool has_build_id(Dwfl_Module *module, const char *recorded)
 
 static void close_file(struct vti_symbols_module *of)
 {
+    vti_units_free(of);
     if (of->dwfl)
         dwfl_end(of->dwfl);
     of->dwfl = NULL;
@@ -88,29 +86,35 @@ static bool has_symbol_table(const struct vti_symbols_module *of)
     return false;
 }
 
-static void say_what_is_missing(const struct vti_symbols_module *of)
+static const char *find_missing(const struct vti_symbols_module *of)
 {
     GElf_Addr bias;
 
     if (dwfl_module_getdwarf(of->module, &bias))
-        return;
+        return NULL;
     if (has_symbol_table(of))
-        say(of, "no debug info: functions without lines (compile with -g)");
-    else
-        say(of, "stripped, no debug info: functions that it does not export stay addresses");
+        return "no debug info: functions without lines (compile with -g)";
+    return "stripped, no debug info: functions that it does not export stay addresses";
+}
+
+/* Code that the kernel brings with it: nobody can do anything about what is missing there. */
+static bool is_of_the_kernel(const char *path)
+{
+    return !strncmp(path, "linux-vdso", 10) || !strncmp(path, "linux-gate", 10) || path[0] == '[';
 }
 
 static void open_any(struct vti_symbols_module *of)
 {
-    if (!of->path[0]) {
-        fprintf(stderr, "venturi: code that is in no file: functions stay addresses\n");
-    } else if (open_file(of, of->path) || open_debug_file(of)) {
-        say_what_is_missing(of);
-    } else if (access(of->path, R_OK)) {
-        say(of, "cannot be read: functions stay addresses");
-    } else {
-        say(of, "is not the file that ran (another build id): functions stay addresses");
-    }
+    if (!of->path[0])
+        of->missing = "functions stay addresses";
+    else if (open_file(of, of->path) || open_debug_file(of))
+        of->missing = find_missing(of);
+    else if (is_of_the_kernel(of->path))
+        of->missing = NULL;
+    else if (access(of->path, R_OK))
+        of->missing = "cannot be read: functions stay addresses";
+    else
+        of->missing = "is not the file that ran (another build id): functions stay addresses";
 }
 
 struct vti_symbols_module *vti_symbols_open(struct vti_symbols_module **list, const char *path,
@@ -132,6 +136,14 @@ struct vti_symbols_module *vti_symbols_open(struct vti_symbols_module **list, co
         return NULL;
     open_any(of);
     return of;
+}
+
+void vti_symbols_say(const struct vti_symbols_module *list)
+{
+    for (; list; list = list->next)
+        if (list->missing && list->is_seen)
+            fprintf(stderr, "venturi: %s: %s\n", list->path[0] ? list->path : "code in no file",
+                    list->missing);
 }
 
 void vti_symbols_free(struct vti_symbols_module *list)

@@ -120,8 +120,8 @@ def make_recording(tmp_path_factory):
 class NewRecording(Writer):
     """A recording made event by event (tests/reader/vtwrite.py): one process with a thread "main"; ticks are nanoseconds."""
 
-    def __init__(self, **process):
-        super().__init__(created=1800000000 * 10 ** 9)
+    def __init__(self, ident=b"0123456789abcdef", **process):
+        super().__init__(created=1800000000 * 10 ** 9, ident=ident)
         self.host()
         self.clock(kind=2, anchors=[(0, 0, 1800000000 * 10 ** 9, 0)])
         self.process(0, **process)

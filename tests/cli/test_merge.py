@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from conftest import second_reader_finds
+from conftest import NewRecording, second_reader_finds
+from vtwrite import join
 
 SECOND = 10 ** 9
 
@@ -189,3 +190,31 @@ def test_refusals(venturi, make_recording, tmp_path):
 def test_result_is_private(venturi, make_recording, tmp_path):
     out, _ = merge(venturi, tmp_path, make_recording())
     assert os.stat(out).st_mode & 0o777 == 0o600
+
+
+LINES = ("SELECT p.pid, t.tid, l.name, l.kind, l.line, l.statement, l.events, l.hits, l.total_ns, l.self_ns, l.min_ns, l.max_ns, "
+         "l.suspended_ns, l.resumes, l.open, l.samples FROM lines l JOIN threads t ON t.id = l.track JOIN processes p ON p.id = l.process")
+
+
+def test_lines_and_sources_are_kept(venturi, make_recording, tmp_path):
+    first, second = make_recording("--lines"), make_recording("--lines", "--pid", 9000, "--start", 3)
+    rows = [query(venturi, path, LINES) for path in (first, second)]
+    assert len(rows[0]) == 8
+    out, _ = merge(venturi, tmp_path, first, second)
+    assert sorted(map(str, query(venturi, out, LINES))) == sorted(map(str, rows[0] + rows[1]))
+    # One text for all, and one for the second process of each.
+    sources = "SELECT p.pid, s.file, s.text FROM sources s LEFT JOIN processes p ON p.id = s.process"
+    assert query(venturi, out, sources) == [(None, "step.py", "# a step\n"), (4712, "step.py", "# a step of another day\n"),
+                                            (9001, "step.py", "# a step of another day\n")]
+
+
+def test_another_text_of_the_same_file(venturi, tmp_path):
+    """What stands for all processes of its recording stands for each of them beside another recording."""
+    paths = []
+    for number, text in enumerate(["one", "two", "one"]):
+        writer = NewRecording(b"recording no. %2d" % number, pid=100 + number, end=1000)
+        writer.block(8, join(0, "a.py", text))
+        paths.append(writer.save(tmp_path / ("%d.vt" % number)))
+    out, _ = merge(venturi, tmp_path, *paths)
+    sources = "SELECT p.pid, s.text FROM sources s LEFT JOIN processes p ON p.id = s.process"
+    assert query(venturi, out, sources) == [(None, "one"), (101, "two")]

@@ -310,6 +310,12 @@ def test_no_calls_is_one_line_and_no_file(venturi, tmp_path, name):
     assert done.stderr == "venturi stats: %s: holds no calls of functions (venturi report shows its spans)\n" % path
 
 
+@pytest.mark.parametrize("name", ["chrome", "perfetto", "csv"])
+def test_functions_are_no_spans(venturi, recording, tmp_path, name):
+    done = venturi("export", "-f", name, recording, "-o", tmp_path / "out", check=0)
+    assert done.stderr.count("\n") == 1 and "holds no spans" in done.stderr and "-f pstats" in done.stderr
+
+
 @pytest.mark.parametrize("name, ending", [("pstats", "prof"), ("collapsed", "collapsed"), ("pprof", "pb.gz"),
                                           ("speedscope", "speedscope.json"), ("callgrind", "callgrind"), ("chrome", "json")])
 def test_endings(venturi, recording, tmp_path, name, ending):

@@ -41,6 +41,19 @@ def test_stats_of_an_imported_profile_are_its_own(venturi, prof, tmp_path, modul
         assert marshal.loads((tmp_path / "again.prof").read_bytes()) == marshal.loads(path.read_bytes())
 
 
+def test_says_how_many_calls(venturi, tmp_path):
+    rows = {("x.py", 1, "f"): (1000, 1200, 0.25, 0.5, {("y.py", 1, "g"): (1000, 1200, 0.25, 0.5)}),
+            ("y.py", 1, "g"): (1, 1, 0.5, 1.5, {})}
+    (tmp_path / "x.prof").write_bytes(marshal.dumps(rows))
+    done = venturi("import", tmp_path / "x.prof", "-o", tmp_path / "x.vt", check=0)
+    assert done.stderr.endswith(", 1.20 k calls\n"), done.stderr
+    for name in ("collapsed", "speedscope", "pprof"):
+        done = venturi("export", "-f", name, tmp_path / "x.vt", "-o", tmp_path / "out", check=2)
+        assert "but no stacks (-f pstats and callgrind need none)" in done.stderr and done.stderr.count("\n") == 1
+    for name in ("pstats", "callgrind"):
+        venturi("export", "-f", name, tmp_path / "x.vt", "-o", tmp_path / ("out." + name), check=0)
+
+
 def test_many_rows_need_several_blocks(venturi, tmp_path):
     """A caller may stand in a later block than its callee."""
     count = 30000

@@ -4,6 +4,7 @@ import marshal
 
 import pytest
 
+import trees
 from conftest import NEW_PYTHONS, PYTHONS
 
 KEYS = ["calls", "ncalls", "cumulative", "cumtime", "filename", "module", "line", "name", "nfl", "pcalls", "stdname",
@@ -221,9 +222,79 @@ def test_every_cut_is_refused(venturi, prof, tmp_path):
     (("x.prof", "--sort", "x"), "--sort: 'x' is none of calls, cumulative, filename, line, name, nfl, pcalls, stdname, "
      "time (or short for one), none"),
     (("x.prof", "7.5"), "'7.5' is no share: from 0 to 1 (see --help)"),
-    (("x.prof", "(?=a)"), "a group that begins with (? is more than this tool can search for"),
+    *[(("x.prof", text), "'%s': regular expressions have no %s here (those of venturi.Stats in Python do)" % (text, what))
+      for text, what in (("(?=a)", "looking ahead or back"), ("x(?!a)", "looking ahead or back"),
+                         ("(?<=a)b", "looking ahead or back"), ("(?<!a)b", "looking ahead or back"),
+                         ("(?#a)", "groups that begin with (?"), ("(?", "groups that begin with (?"),
+                         (r"(a)\1", "back references"), ("a++", "possessive quantifiers"), (r"[\W]", r"classes like [\W]"))],
 ])
 def test_wrong_words(venturi, tmp_path, words, message):
     write(tmp_path / "x.prof", {("a", 1, "b"): (1, 1, 1, 1, {})})
     done = venturi("stats", *words, check=2, cwd=tmp_path)
     assert done.stderr.startswith("venturi stats: " + message.split(" (see")[0]) and done.stderr.count("\n") == 1
+    assert "update" not in done.stderr
+
+
+def table(venturi, path, *options):
+    """(file, line, name) to numbers and callers."""
+    rows = {}
+    for row in json.loads(venturi("stats", "--json", *options, path, check=0).stdout)["functions"]:
+        callers = {(c["file"], c["line"], c["name"]): [c["ncalls"], c["pcalls"], c["tottime"], c["cumtime"]]
+                   for c in row["callers"]}
+        rows[row["file"], row["line"], row["name"]] = [row["ncalls"], row["pcalls"], row["tottime"], row["cumtime"], callers]
+    return rows
+
+
+def test_merged_with_what_was_imported(venturi, tmp_path):
+    """A recording that has trees and a table of another profiler: both are shown, and functions in both added up."""
+    shared, other = trees.key(3), ("/else/where.py", 9, "far")
+    write(tmp_path / "x.prof", {shared: (5, 7, 0.25, 0.5, {other: (7, 5, 0.25, 0.5)}), other: (1, 1, 1.0, 1.5, {})})
+    venturi("import", tmp_path / "x.prof", "-o", tmp_path / "x.vt", check=0)
+    recorded = trees.write(tmp_path / "trees.vt")
+    venturi("merge", recorded, tmp_path / "x.vt", "-o", tmp_path / "both.vt", check=0)
+    found, one, two = (table(venturi, tmp_path / name) for name in ("both.vt", "trees.vt", "x.vt"))
+    assert set(found) == set(one) | set(two)
+    for key, row in found.items():
+        parts = [rows[key] for rows in (one, two) if key in rows]
+        assert row[:4] == pytest.approx([sum(column) for column in zip(*(part[:4] for part in parts))], rel=1e-9)
+        for caller, numbers in row[4].items():
+            parts_of = [part[4][caller] for part in parts if caller in part[4]]
+            assert numbers == pytest.approx([sum(column) for column in zip(*parts_of)], rel=1e-9)
+    assert found[shared][0] == one[shared][0] + 7 and other in found[shared][4]
+    # A table knows no threads.
+    assert set(table(venturi, tmp_path / "both.vt", "--thread", "worker")) == set(
+        table(venturi, recorded, "--thread", "worker"))
+
+
+def test_slices_say_that_functions_are_left_out(venturi, tmp_path):
+    """Sums know no time."""
+    recorded, out = trees.write(tmp_path / "trees.vt"), tmp_path / "slice.vt"
+    done = venturi("slice", recorded, "--from", "0", "--to", "1s", "-o", out, check=2)
+    assert "nothing happened in that range but calls, which it has sums of only" in done.stderr and not out.exists()
+    spans = tmp_path / "spans.json"
+    spans.write_text(json.dumps([{"ph": "X", "name": "work", "ts": i * 10, "dur": 5, "pid": 1, "tid": 1} for i in range(9)]))
+    write(tmp_path / "x.prof", {("a.py", 1, "f"): (1, 1, 1.0, 1.0, {})})
+    for name in ("spans.json", "x.prof"):
+        venturi("import", tmp_path / name, "-o", tmp_path / (name + ".vt"), check=0)
+    for other in (recorded, tmp_path / "x.prof.vt"):
+        both = tmp_path / "both.vt"
+        venturi("merge", "-f", tmp_path / "spans.json.vt", other, "-o", both, check=0)
+        done = venturi("slice", "-f", both, "--from", "0", "-o", out, check=0)
+        assert done.stderr.splitlines()[1] == \
+            "venturi slice: warning: functions are left out: %s has sums of their calls over all its time" % both
+        assert venturi("stats", out).returncode == 2
+    assert "left out" not in venturi("slice", "-f", tmp_path / "spans.json.vt", "--from", "0", "-o", out, check=0).stderr
+
+
+@pytest.mark.parametrize("key, best", [("count", "stripped"), ("total", "work"), ("self", "work"), ("avg", "work"),
+                                       ("name", "<lambda>"), (None, "work")])
+def test_report_sorts_functions_too(venturi, tmp_path, key, best):
+    path = trees.write(tmp_path / "tree.vt")
+    words = ["--sort", key] if key else []
+    names = [row["name"] for row in json.loads(venturi("report", "--json", path, *words, check=0).stdout)["functions"]]
+    lines = venturi("report", path, *words, check=0).stdout.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.endswith("Function")) + 1
+    assert best in names[0] and best in lines[first]
+    if key == "name":
+        functions = [trees.FUNCTIONS[site][1] for site in trees.FUNCTIONS]
+        assert len(names) == len(functions)

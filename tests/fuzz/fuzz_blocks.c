@@ -9,6 +9,7 @@
 #include "format/encode.h"
 #include "format/facts.h"
 #include "format/index.h"
+#include "format/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,10 @@ static void fuzz_facts(uint8_t kind, const uint8_t *payload, size_t bytes)
         struct vti_clock_link_fact link;
         struct vti_site_fact site;
         struct vti_loss_fact loss;
+        struct vti_line_fact line;
+        struct vti_line_durations_fact durations;
+        struct vti_line_callee_fact callee;
+        struct vti_source_fact source;
     } fact;
     struct vti_anchor anchor;
     struct vti_reader in;
@@ -167,6 +172,20 @@ static void fuzz_facts(uint8_t kind, const uint8_t *payload, size_t bytes)
             break;
         case VTI_LOSSES:
             is_read = vti_loss_read(&in, &fact.loss);
+            break;
+        case VTI_LINES:
+            is_read = vti_line_read(&in, &fact.line);
+            break;
+        case VTI_LINE_DURATIONS:
+            is_read = vti_line_durations_read(&in, &fact.durations);
+            break;
+        case VTI_LINE_CALLEES:
+            is_read = vti_line_callee_read(&in, &fact.callee);
+            break;
+        case VTI_SOURCES:
+            is_read = vti_source_read(&in, &fact.source) &&
+                      touch((struct vti_bytes){fact.source.file, fact.source.file_len}) +
+                          touch((struct vti_bytes){fact.source.text, fact.source.text_len}) + 1;
             break;
         default:
             return;

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "format/layout.h"
+#include "model/line_table.h"
 #include "venturi/read.h"
 
 #include <fcntl.h>
@@ -199,6 +200,28 @@ static void ask_for_calls(vt_recording *recording, bool is_raw, bool is_merged)
     vti_calls_fini(&calls);
 }
 
+static void ask_for_lines(vt_recording *recording)
+{
+    struct vti_line_tables tables;
+
+    require(vti_line_tables_load(&tables, recording) == 0);
+    for (uint32_t i = 0; i < tables.track_ids.count; i++) {
+        const struct vti_line_track *track = &tables.tracks[i];
+
+        for (uint32_t k = 0; k < track->node_ids.count; k++)
+            require(track->lines[k].node && track->lines[k].time <= VTI_LINE_SAMPLED);
+        require(track->callee_count <= track->callee_room);
+    }
+    for (size_t i = 0; i < tables.source_count; i++) {
+        const struct vti_source_fact *source = &tables.sources[i];
+        uint32_t process = source->process_plus_one ? source->process_plus_one - 1 : VT_NONE;
+
+        touch_text((struct vt_text){source->text, source->text_len});
+        require(vti_line_source(&tables, process, source->file, source->file_len) == source);
+    }
+    vti_line_tables_fini(&tables);
+}
+
 /* `shape`, below 4, makes the question a wider or narrower one. */
 static void ask(vt_recording *recording, unsigned question, unsigned shape)
 {
@@ -213,6 +236,7 @@ static void ask(vt_recording *recording, unsigned question, unsigned shape)
     switch (question) {
     case 0:
         ask_for_calls(recording, shape % 2, shape / 2);
+        ask_for_lines(recording);
         break;
     case 1:
         ask_for_events(recording, shape ? &some : NULL);

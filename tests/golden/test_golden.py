@@ -109,3 +109,33 @@ def test_both_readers_see_the_same_calls(path):
     assert len(ours) == len(theirs)
     assert (sorted((line["calls"], line["resumes"], line["open"], round(line["total_ns"])) for line in ours)
             == sorted(theirs.values()))
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_both_readers_see_the_same_lines(path):
+    """The last snapshot of every line, and the texts that they are of."""
+    recording = vtread.read(path)
+    ours = exported(path)
+    theirs = [(track, line.site, line.line, line.statement, line.time, line.events, line.hits, line.inner, line.resumes,
+               line.open is not None) for track, lines in recording.lines.items() for line in lines.values()]
+    assert theirs == [(x["track"], x["site"], x["line"], x["statement"], x["time"], x["events"], x["hits"], x["inner"],
+                       x["resumes"], x["open"]) for x in ours if x["type"] == "line"]
+    done = subprocess.run([VENTURI, "query", "--json", path, "SELECT process, file, text FROM sources"],
+                          capture_output=True, text=True)
+    assert {(x["process"], x["file"]): x["text"] for x in json.loads(done.stdout)} == recording.sources
+
+
+def test_sums_of_lines():
+    """By hand, from what make_recording writes: 2.5 ticks a nanosecond, an event of a line of Python costs 60 ticks."""
+    path = os.path.join(HERE, "v1-lines.vt")
+    done = subprocess.run([VENTURI, "query", "--json", path, "SELECT name, kind, line, statement, events, hits, total_ns, self_ns, "
+                           "min_ns, max_ns, suspended_ns, resumes, open, samples FROM lines WHERE track = 0"],
+                          capture_output=True, text=True)
+    assert [tuple(row.values()) for row in json.loads(done.stdout)] == [
+        ("Step.check", "function", 60, 63, 0, 1, 200000, None, None, None, 0, 0, 1, None),
+        ("Step.check", "line", 61, 61, 50, 50, 97840, 57840, 1000, 3000, 0, 0, 0, None),
+        ("Step.check", "statement", 62, 62, 0, 20, 299080, None, 5000, 25000, 500000, 4, 1, None),
+        ("Step.check", "line", 62, 62, 40, 20, 198800, 197800, None, None, 500000, 4, 0, None),
+        ("Step.check", "line", 63, 62, 20, 0, 100280, None, None, None, 0, 0, 1, None),
+        ("convolve", "line", 71, 71, 1000, 1000, 123456789, None, None, None, 0, 0, 0, 30),
+        ("convolve", "line", 72, 72, 1000, 1000, None, None, None, None, 0, 0, 0, None)]

@@ -1,15 +1,15 @@
 """C and C++ programs compiled by `venturi cc`, run under `venturi run`, and what their functions did."""
 import json
 import os
-import shutil
-import subprocess
+import sys
 
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.environ.get("VENTURI_BUILD", os.path.join(TOP, "build")))
-VENTURI = os.environ.get("VENTURI", os.path.join(BUILD, "venturi"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+
+from recorded import BUILD, TOP, VENTURI, Run, need, recorder, run  # noqa: E402,F401
+
 SYMBOLS = os.path.join(BUILD, "venturi-symbols")
 COLLECTOR = os.path.join(BUILD, "libventuri-functions.so")
 SANITIZE = os.environ.get("VENTURI_SANITIZE", "")
@@ -18,15 +18,6 @@ FLAGS = {"": [], "address": ["-fsanitize=address,undefined"], "thread": ["-fsani
 
 def source(name):
     return os.path.join(HERE, "programs", name)
-
-
-def run(command, check=True, **kw):
-    """Runs a command with its output as text."""
-    kw.setdefault("capture_output", True)
-    done = subprocess.run(list(map(str, command)), text=True, timeout=300, **kw)
-    if check:
-        assert done.returncode == 0, done.stderr
-    return done
 
 
 class Profile:
@@ -49,15 +40,8 @@ class Profile:
         return self.rows[name]
 
 
-class Run:
-    """A finished run: the process, the facts it printed, its functions."""
-
-    def __init__(self, done, path):
-        self.done = done
-        self.path = str(path)
-        self.code = done.returncode
-        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-        self.facts = json.loads(lines[-1]) if lines else {}
+class Profiled(Run):
+    """A run whose functions are asked for."""
 
     def profile(self, *options):
         return Profile(self.path, *options)
@@ -78,18 +62,7 @@ def compile(tmp_path):
 @pytest.fixture
 def record(tmp_path):
     """record(program, arguments…, options=[…]) runs it under `venturi run`."""
-    def start(program, *arguments, options=(), env=None, check=True, **kw):
-        path = tmp_path / "out.vt"
-        done = run([VENTURI, "run", "-f", "-o", path, *options, "--", program, *arguments], check=check,
-                   env={**os.environ, **(env or {})}, **kw)
-        return Run(done, path)
-    return start
-
-
-def need(*commands):
-    for command in commands:
-        if not shutil.which(command):
-            pytest.skip("no %s on this machine" % command)
+    return recorder(tmp_path, Profiled)
 
 
 no_sanitizer = pytest.mark.skipif(bool(SANITIZE), reason="the collector of this build cannot be preloaded: it has a sanitizer")

@@ -1,8 +1,11 @@
 """`venturi cc` and `venturi c++`: the compiler's own behaviour, and what is added to it."""
 import os
+import re
+import shlex
+import shutil
 
 import pytest
-from conftest import BUILD, FLAGS, SANITIZE, VENTURI, need, run, source
+from conftest import BUILD, FLAGS, SANITIZE, TOP, VENTURI, Profile, need, no_sanitizer, run, source
 
 HELLO = "int main(void) { return 0; }\n"
 
@@ -38,10 +41,12 @@ def test_links_the_runtime_when_linking(spy, arguments, links):
     assert ("-lventuri-functions" in words(spy, *arguments)) == links
 
 
-@pytest.mark.parametrize("given", ["-g0", "-g3", "-ggdb", "-gsplit-dwarf"])
+@pytest.mark.parametrize("given", ["-g0", "-g3", "-ggdb", "-gsplit-dwarf", "-gdwarf-aranges", "-gno-column-info"])
 def test_debug_info_as_the_user_says(spy, given):
+    """Not all that begins with -g asks for debug info; of those that do the last counts."""
     got = words(spy, "-c", given, "a.c")
-    assert "-g" not in got and given in got
+    assert got.index("-g") < got.index(given)
+    assert "-g" not in words(spy, "-c", "-gtoggle", "a.c")
 
 
 def test_cpp(spy):
@@ -97,6 +102,23 @@ def test_compiled_and_linked_apart(tmp_path, record):
 
 
 @pytest.mark.skipif(bool(SANITIZE), reason="gcc's sanitizer is in the collector")
+@no_sanitizer
+def test_example_of_the_readme(tmp_path):
+    """What README.md shows is what happens: its commands, and their output but for sizes, rounding and times."""
+    with open(os.path.join(TOP, "README.md")) as file:
+        block, = [text for text in file.read().split("```") if text.startswith("console\n$ venturi cc ")]
+    lines = block.splitlines()[1:]
+    shutil.copy(os.path.join(TOP, "examples", "fib.c"), tmp_path)
+    path = os.path.dirname(os.path.abspath(VENTURI)) + os.pathsep + os.environ["PATH"]
+    shown = []
+    for command in [line[2:] for line in lines if line.startswith("$ ")]:
+        done = run(shlex.split(command), cwd=tmp_path, env={**os.environ, "PATH": path})
+        shown += ["$ " + command, *done.stdout.splitlines(), *done.stderr.splitlines()]
+    changing = re.compile(r"[\d.]+ kB|own cost [\d.]+ %")
+    assert [changing.sub("", line) for line in shown] == [changing.sub("", line) for line in lines]
+    assert Profile(tmp_path / "fib.vt").calls() == {"main": 1, "fib": 635621}
+
+
 @pytest.mark.parametrize("name", ["known.c", "throws.cpp"])
 def test_clang(tmp_path, record, name):
     need("clang", "clang++")
@@ -117,7 +139,6 @@ def test_records_on_its_own(compile, tmp_path):
     program = compile("known.c", "-O1")
     path = tmp_path / "alone.vt"
     run([program], env={**os.environ, "VENTURI_OUTPUT": str(path)})
-    from conftest import Profile
     for _ in range(200):
         done = run([VENTURI, "info", "--json", path], check=False)
         if done.returncode == 0 and '"is_closed":true' in done.stdout.replace(" ", ""):

@@ -80,7 +80,7 @@ def test_exceptions_leave_functions(compile, record, level):
     assert calls["shop::fail(int)"] == 200 and profile["shop::fail(int)"]["pcalls"] == 50
     assert calls["shop::Till::take(int)"] == 100
     assert calls["shop::Guard::Guard(int*)"] == calls["shop::Guard::~Guard()"] == 100
-    assert profile.callers("shop::Guard::~Guard()") == {"take": 100}
+    assert profile.callers("shop::Guard::~Guard()") == {"shop::Till::take": 100}
     assert calls["shop::Till::worth() const"] == 50
     assert calls["int shop::Till::round<int>(int)"] == calls["double shop::Till::round<double>(double)"] == 100
     assert [calls[name] for name in calls if "lambda" in name] == [100]

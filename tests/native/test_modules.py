@@ -3,7 +3,7 @@ import os
 import shutil
 
 import pytest
-from conftest import BUILD, COLLECTOR, FLAGS, SANITIZE, SYMBOLS, VENTURI, need, no_sanitizer, run, source
+from conftest import BUILD, COLLECTOR, FLAGS, SANITIZE, SYMBOLS, VENTURI, Profile, need, no_sanitizer, run, source
 
 pytestmark = pytest.mark.skipif(not os.access(SYMBOLS, os.X_OK), reason="venturi-symbols is not built: no libdw")
 
@@ -195,5 +195,26 @@ def test_symbols_crash_does_no_harm(compile, record, tmp_path):
 def test_collector_exports_nothing_else():
     names = run(["nm", "-D", "--defined-only", COLLECTOR]).stdout.split()
     if not SANITIZE:
-        assert sorted(names[2::3]) == ["__cyg_profile_func_enter", "__cyg_profile_func_exit", "dlclose",
+        assert sorted(names[2::3]) == ["__cyg_profile_func_enter", "__cyg_profile_func_exit", "__longjmp_chk",
+                                         "_longjmp", "dlclose", "longjmp", "siglongjmp",
                                          "vt_functions_enter", "vt_functions_exit", "vt_functions_unload"]
+
+
+@no_sanitizer
+def test_no_program_for_symbols(compile, tmp_path):
+    """As where Venturi was built without elfutils: functions stay addresses, and one line says so, also to the quiet."""
+    alone = tmp_path / "alone" / "venturi"
+    alone.parent.mkdir()
+    shutil.copy2(VENTURI, alone)
+    program = compile("switched.c", "-O2")
+    libraries = {**os.environ, "LD_LIBRARY_PATH": BUILD}
+    for options in ([], ["-q"]):
+        (tmp_path / "go").touch()
+        done = run([alone, "run", "-f", *options, "-o", tmp_path / "x.vt", "--", program, tmp_path / "ready", tmp_path / "go",
+                    2, 3], env=libraries)
+        lines = [line for line in done.stderr.splitlines() if "addresses" in line]
+        assert lines == ["venturi: 3 functions stay addresses: venturi-symbols is not there (it is built with elfutils)"]
+    calls = Profile(tmp_path / "x.vt").calls()
+    assert sorted(calls.values()) == [1, 2, 5] and all(name.startswith("switched+0x") for name in calls)
+    assert "addresses" not in run([VENTURI, "run", "-f", "-o", tmp_path / "x.vt", "--", program, tmp_path / "ready",
+                                   tmp_path / "go", 2, 3]).stderr

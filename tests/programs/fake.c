@@ -59,10 +59,11 @@ static void serve(int client)
     uint64_t bytes = vti_arena_bytes(BLOCKS);
     struct vti_answer answer = {.drainer_pid = getpid(), .arena_bytes = bytes};
     struct pollfd said = {client, POLLIN, 0};
-    struct vti_request request;
+    struct vti_gift_request request;
+    int given;
     int fd;
 
-    if (poll(&said, 1, -1) != 1 || !vti_socket_request(client, &request))
+    if (poll(&said, 1, -1) != 1 || !vti_socket_request(client, &request, &given))
         return;
     fd = is("nothing") ? -1 : make_arena(is("long") ? bytes + VTI_PAGE : bytes);
     if (is("tiny"))

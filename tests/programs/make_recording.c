@@ -15,6 +15,7 @@
  *       --cut BYTES       --crash, and the last bytes are gone
  *       --damage          one byte of the second event block of the main thread is wrong
  *       --calls           trees of calls on two threads
+ *       --lines           lines of a function on two threads, and its source
  *       --unknown         a block of a kind that nobody knows
  *       --empty           no process, no events
  *
@@ -22,6 +23,7 @@
  */
 #include "base/error.h"
 #include "format/calls.h"
+#include "format/lines.h"
 #include "format/write.h"
 
 #include <fcntl.h>
@@ -41,7 +43,7 @@ struct settings {
     uint64_t start_ns;
     uint64_t boot_ns;
     int is_monotonic, is_plain, has_no_process, is_crashed, is_damaged, is_unknown, is_empty;
-    int has_calls;
+    int has_calls, has_lines;
     int has_link;
     int64_t link_ns;
     long cut;
@@ -477,6 +479,60 @@ static void calls(void)
     vti_buf_clear(&payload);
 }
 
+static void line_block(uint32_t track, const struct vti_line_fact *lines, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        vti_line_write(&payload, &lines[i]);
+    check(vti_writer_owned(writer, VTI_LINES, track, &payload, count, ticks_at(900)));
+    vti_buf_clear(&payload);
+}
+
+static void source(uint32_t process_plus_one, const char *text)
+{
+    vti_source_write(&payload,
+                     &(struct vti_source_fact){process_plus_one, "step.py", 7, text, strlen(text)});
+    check(vti_writer_facts(writer, VTI_SOURCES, &payload, 1, 0, 0));
+    vti_buf_clear(&payload);
+}
+
+/* A function with a statement over two lines, of which the second snapshot replaces what it names; a sampled one. */
+static void lines(void)
+{
+    const struct vti_line_fact first[] = {{1, 907, 0, 63, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1 + 500000},
+                                          {2, 907, 61, 61, 1, 5, 5, 25000, 9, 0, 0, 2501, 7500, 0}};
+    const struct vti_line_fact second[] = {
+        {2, 907, 61, 61, 1, 50, 50, 250000, 90, 0, 0, 2501, 7500, 0},
+        {3, 907, 62, 0, 1, 0, 20, 750000, 80, 1250000, 4, 12501, 62500, 1 + 2500},
+        {4, 907, 62, 62, 1, 40, 20, 500000, 50, 1250000, 4, 0, 0, 0},
+        {5, 907, 63, 62, 1, 20, 0, 250000, 30, 0, 0, 0, 0, 1 + 2500},
+        {6, 908, 71, 71, 2, 1000, 1000, 123456789, 30, 0, 0, 0, 0, 0},
+        {7, 908, 72, 72, 0, 1000, 1000, 0, 0, 0, 0, 0, 0, 0},
+        {8, 907, 64, 64, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}};
+    struct vti_line_durations_fact durations = {.node = 3};
+
+    function(907, "Step.check", "check", 60, "python");
+    function(908, "convolve", "convolve", 70, "c");
+    check(vti_writer_facts(writer, VTI_SITES, &payload, 2, 0, 0));
+    vti_buf_clear(&payload);
+    vti_cost_write(&payload, &(struct vti_cost_fact){0, 4, 60000, 0});
+    check(vti_writer_facts(writer, VTI_COSTS, &payload, 1, 0, 0));
+    vti_buf_clear(&payload);
+    source(0, "# a step\n");
+    source(2, "# a step of another day\n");
+    line_block(0, first, 2);
+    line_block(0, second, 7);
+    line_block(1, first + 1, 1);
+    durations.durations.counts[34] = 15;
+    durations.durations.counts[43] = 5;
+    vti_line_durations_write(&payload, &durations);
+    check(vti_writer_owned(writer, VTI_LINE_DURATIONS, 0, &payload, 1, ticks_at(900)));
+    vti_buf_clear(&payload);
+    vti_line_callee_write(&payload, &(struct vti_line_callee_fact){2, 908, 50, 100000});
+    vti_line_callee_write(&payload, &(struct vti_line_callee_fact){4, 907, 1, 2500});
+    check(vti_writer_owned(writer, VTI_LINE_CALLEES, 0, &payload, 2, ticks_at(900)));
+    vti_buf_clear(&payload);
+}
+
 static void contents(void)
 {
     check(vti_encoder_create(&encoders[0], 0));
@@ -489,6 +545,8 @@ static void contents(void)
     track(2, 1, settings.pid + 1, "", 0);
     if (settings.has_calls)
         calls();
+    if (settings.has_lines)
+        lines();
     main_thread();
     io_thread();
     async_end(0, 103, 0);
@@ -587,6 +645,7 @@ static void take_options(int argc, char **argv)
         {"crash", 0, &settings.is_crashed, 1},
         {"damage", 0, &settings.is_damaged, 1},
         {"calls", 0, &settings.has_calls, 1},
+        {"lines", 0, &settings.has_lines, 1},
         {"unknown", 0, &settings.is_unknown, 1},
         {"empty", 0, &settings.is_empty, 1},
         {0},

@@ -1,5 +1,12 @@
 """Calls counted in trees: what a hook reports is what the recording says, whatever becomes of the program."""
+import os
+import sys
+
 import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reader"))
+
+import vtread  # noqa: E402
 
 
 def places(recording, columns="name, calls"):
@@ -21,6 +28,23 @@ def test_a_function_that_calls_itself(record):
     whole, = recording.query("SELECT total_ns FROM calls WHERE parent IS NULL")
     selves, = recording.query("SELECT sum(self_ns) AS n FROM calls")
     assert abs(whole["total_ns"] - selves["n"]) <= 20
+
+
+def durations(recording):
+    """How many there are, of each function and thread."""
+    tracks = vtread.read(recording.path).durations.values()
+    return [sum(one.counts.values()) for track in tracks for one in track.values()]
+
+
+def test_every_call_has_a_duration(record):
+    run = record("calls", "fib", 12)
+    assert durations(run.recording) == [run.facts["calls"]]
+
+
+def test_every_call_of_a_killed_program_has_a_duration(record):
+    """Those that have ended: all of fib, one of c, none of b."""
+    run = record("calls", "killed")
+    assert sorted(durations(run.recording)) == [0, 1, run.facts["fib"]]
 
 
 def test_every_path_is_a_place_of_its_own(record):

@@ -54,7 +54,7 @@ def ours(function, builtins):
         _venturi.stop()
     after = _venturi.snapshot()
     _venturi.calls_stop()
-    return _venturi.profile(after, before)
+    return _venturi.profile([(after, before)])
 
 
 def theirs(function, builtins):

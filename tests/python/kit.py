@@ -45,7 +45,7 @@ def profiled(**options):
     finally:
         _venturi.stop()
         found.after = _venturi.snapshot()
-        found.rows = _venturi.profile(found.after, found.before)
+        found.rows = _venturi.profile([(found.after, found.before)])
         found.lost = _venturi.info()["lost_calls"]
         _venturi.calls_stop()
 

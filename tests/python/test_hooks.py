@@ -58,8 +58,9 @@ def test_one_thread_only(python):
             here()
             thread = threading.Thread(target=there)
             thread.start(), thread.join()
-        rows = _venturi.profile(p.after, p.before, thread=tids[0])
-        main = _venturi.profile(p.after, p.before, thread=threading.get_native_id())
+        numbers = {thread[1]: thread[0] for thread in _venturi.threads(p.after)}
+        rows = _venturi.profile([(p.after, p.before)], thread=numbers[tids[0]])
+        main = _venturi.profile([(p.after, p.before)], thread=numbers[threading.get_native_id()])
         tell([[row[6] for row in rows if row[2] == "here"], [row[6] for row in main if row[2] == "here"],
               [row[6] for row in main if row[2] == "there"]])
         """) == [[1], [1], []]
@@ -77,7 +78,7 @@ def test_fork(python):
             if os.fork() == 0:
                 before = _venturi.snapshot()
                 child()
-                rows = {row[2]: row[6] for row in _venturi.profile(_venturi.snapshot(), before)}
+                rows = {row[2]: row[6] for row in _venturi.profile([(_venturi.snapshot(), before)])}
                 os.write(writing, repr([rows.get("task"), rows.get("child")]).encode())
                 os._exit(0)
             os.wait()
@@ -123,7 +124,7 @@ def test_our_cost_is_taken_off(python):
         def many():
             for _ in range(20000): empty()
         with profiled() as p: many()
-        raw = [row[8] for row in _venturi.profile(p.after, p.before, raw=True) if row[2] == "many"][0]
+        raw = [row[8] for row in _venturi.profile([(p.after, p.before)], raw=True) if row[2] == "many"][0]
         cost = _venturi.info()["python_cost"]
         tell([raw, p.total("many"), cost["pair"], cost["inner"]])
         """)

@@ -1,4 +1,5 @@
 """`pip install .` into a fresh environment, away from the source: the wheel has all it needs."""
+import json
 import os
 import shutil
 import subprocess
@@ -70,5 +71,58 @@ def test_types_come_with_it(installed):
     package = next(installed.glob("lib/python3*/site-packages/venturi"))
     assert (package / "py.typed").exists() and (package / "_venturi.pyi").exists()
     names = {path.name for path in package.iterdir()}
-    assert {"_inject", "_tool", "libventuri.so.1", "__init__.py"} <= names
+    assert {"_inject", "_tool", "libventuri.so.1", "libventuri-functions.so", "include", "pkgconfig"} <= names
     assert len(list(package.glob("_venturi.cpython-*.so"))) == 1
+
+
+PROGRAM = """
+#include <time.h>
+static double spin(long ms) {
+    struct timespec t, e;
+    volatile double x = 1;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &e);
+    do {
+        for (int i = 0; i < 10000; i++) x = x * 1.0000001 + 1e-9;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    } while ((t.tv_sec - e.tv_sec) * 1000 + (t.tv_nsec - e.tv_nsec) / 1000000 < ms);
+    return x;
+}
+static double twice(long ms) { return spin(ms) + spin(ms); }
+int main(void) { return twice(60) < 0; }
+"""
+
+
+def functions(tool, recording, cwd):
+    done = subprocess.run([tool, "stats", "--json", recording], cwd=cwd, capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stderr
+    return {row["name"]: row for row in json.loads(done.stdout)["functions"]}
+
+
+def test_c_programs(installed, tmp_path):
+    """What is beside the tool compiles, records and names C functions, with headers and pkg-config files."""
+    tool = installed / "bin" / "venturi"
+    (tmp_path / "prog.c").write_text(PROGRAM)
+
+    def run(*command, **more):
+        done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True, env=environment(**more))
+        assert done.returncode == 0, done.stderr
+        return done
+
+    run(tool, "cc", "-O1", "prog.c", "-o", "prog")
+    assert run(tool, "run", "-q", "-o", "x.vt", "./prog").stderr == ""
+    rows = functions(tool, "x.vt", tmp_path)
+    assert {name: row["ncalls"] for name, row in rows.items()} == {"main": 1, "twice": 1, "spin": 2}
+    assert rows["spin"]["file"].endswith("prog.c") and rows["spin"]["line"] == 3
+
+    run("cc", "-g", "-O1", "prog.c", "-o", "plain")
+    run(tool, "run", "-q", "--native", "-o", "n.vt", "./plain")
+    assert functions(tool, "n.vt", tmp_path)["main"]["samples"] + functions(tool, "n.vt", tmp_path)["spin"]["samples"] > 20
+
+    if not shutil.which("pkg-config"):
+        return
+    package = next(installed.glob("lib/python3*/site-packages/venturi"))
+    (tmp_path / "point.c").write_text('#include <venturi/venturi.h>\nint main(void) { VT_SPAN("all"); return 0; }\n')
+    for name, code in (("venturi", "point.c"), ("venturi-functions", "prog.c")):
+        flags = run("pkg-config", "--cflags", "--libs", name, PKG_CONFIG_PATH=str(package / "pkgconfig")).stdout.split()
+        run("cc", "-O1", code, *flags, "-o", "linked")
+        assert "nothing" not in run(tool, "run", "-f", "-o", "p.vt", "./linked").stderr

@@ -52,8 +52,9 @@ class Profile:
 class Runner:
     """Writes scripts, runs them with and without us."""
 
-    def __init__(self, python, folder):
-        self.python = python
+    def __init__(self, version, folder):
+        self.version = version
+        self.python = python_or_skip(version)
         self.folder = folder
         self.output = folder / "out.vt"
 
@@ -92,7 +93,7 @@ class Runner:
 
 @pytest.fixture(params=VERSIONS, ids=["python" + version for version in VERSIONS])
 def run(request, tmp_path):
-    return Runner(python_or_skip(request.param), tmp_path)
+    return Runner(request.param, tmp_path)
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def run_one(tmp_path):
     """For what does not depend on the version: the newest there is."""
     for version in reversed(VERSIONS):
         if find(version)[0]:
-            return Runner(python_or_skip(version), tmp_path)
+            return Runner(version, tmp_path)
     pytest.skip("no Python that Venturi was built for")
 
 

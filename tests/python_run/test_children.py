@@ -1,5 +1,9 @@
 """Child processes of a Python program are in the same recording."""
+import json
+import subprocess
+
 import pytest
+from conftest import VENTURI
 
 COMMON = """
 import os, subprocess, sys, threading
@@ -25,6 +29,25 @@ if __name__ == "__main__":
     done = run("script.py")
     assert (done.returncode, done.stderr) == (0, "")
     assert (run.calls()["work"], run.calls()["leaf"]) == (4, 610)
+
+
+def test_how_children_ended(run):
+    """Their parent waits for them only after a while: until then anybody can see it."""
+    run.script("""
+import os, time
+def child(code):
+    if code < 0: os.kill(os.getpid(), -code)
+    os._exit(code)
+for code in (0, 7, -9):
+    if os.fork() == 0: child(code)
+time.sleep(0.5)
+for _ in range(3): os.wait()
+os._exit(5)
+""")
+    assert run("script.py").returncode == 5
+    shown = subprocess.run([VENTURI, "info", "--json", run.output], capture_output=True, text=True)
+    ends = {(process["ended"], process["status"]) for process in json.loads(shown.stdout)["processes"]}
+    assert ends == {("exit", 0), ("exit", 7), ("signal", 9), ("exit", 5)}
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

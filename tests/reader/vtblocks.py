@@ -24,11 +24,13 @@ MAX_LEVELS = 8
 META, HOST, PROCESS, TRACK, CLOCK, CLOCK_LINK = range(1, 7)
 SITES, EVENTS, LOSSES, INDEX, END = 9, 10, 20, 21, 22
 SAMPLES, CALL_TREE, DURATIONS, COSTS, SAMPLING = 12, 13, 23, 24, 26
+SOURCES, LINES, LINE_DURATIONS, LINE_CALLEES = 8, 14, 27, 28
 KIND_NAMES = {
     META: "META", HOST: "HOST", PROCESS: "PROCESS", TRACK: "TRACK", CLOCK: "CLOCK",
     CLOCK_LINK: "CLOCK_LINK", SITES: "SITES", EVENTS: "EVENTS", LOSSES: "LOSSES",
     INDEX: "INDEX", END: "END", CALL_TREE: "CALL_TREE", DURATIONS: "DURATIONS", COSTS: "COSTS",
     SAMPLES: "SAMPLES", SAMPLING: "SAMPLING",
+    SOURCES: "SOURCES", LINES: "LINES", LINE_DURATIONS: "LINE_DURATIONS", LINE_CALLEES: "LINE_CALLEES",
 }
 
 
@@ -260,6 +262,10 @@ Cost = namedtuple("Cost", "process language pair inner")
 Sample = namedtuple("Sample", "id parent site samples ns")
 Sampling = namedtuple("Sampling", "process clock stopped period samples ours cut lost spent")
 
+Line = namedtuple("Line", "id site line statement time events hits total inner suspended resumes shortest longest open")
+Callee = namedtuple("Callee", "id site calls total")
+Source = namedtuple("Source", "process file text")
+
 
 def _read_clock(cursor: Cursor) -> Clock:
     domain, host, kind, count = cursor.fields("vvvv")
@@ -294,6 +300,29 @@ def _read_durations(cursor: Cursor) -> Durations:
     return Durations(site, counts)
 
 
+def _read_line(cursor: Cursor) -> Line:
+    """`shortest` and `open` are None where there is none."""
+    *numbers, shortest, longest, is_open = cursor.fields("v" * 14)
+    line = Line(*numbers, shortest - 1 if shortest else None, longest, is_open - 1 if is_open else None)
+    if not line.id or line.time > 2:
+        raise Malformed("a line without a number or of unknown time")
+    return line
+
+
+def _read_line_durations(cursor: Cursor) -> Durations:
+    durations = _read_durations(cursor)
+    if not durations.id:
+        raise Malformed("durations of no line")
+    return durations
+
+
+def _read_line_callee(cursor: Cursor) -> Callee:
+    callee = Callee(*cursor.fields("vvvv"))
+    if not callee.id:
+        raise Malformed("a callee of no line")
+    return callee
+
+
 FACT_READERS = {
     META: lambda cursor: tuple(cursor.fields("ss")),
     HOST: lambda cursor: Host(*cursor.fields("vsssv")),
@@ -308,6 +337,10 @@ FACT_READERS = {
     COSTS: lambda cursor: Cost(*cursor.fields("vvvv")),
     SAMPLES: _read_sample,
     SAMPLING: lambda cursor: Sampling(*cursor.fields("v" * 9)),
+    LINES: _read_line,
+    LINE_DURATIONS: _read_line_durations,
+    LINE_CALLEES: _read_line_callee,
+    SOURCES: lambda cursor: Source(*cursor.fields("pss")),
 }
 
 

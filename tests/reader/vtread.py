@@ -26,9 +26,10 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 import vtcheck
 from vtblocks import (
     CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
-    KIND_NAMES, LOSSES, META, PROCESS, SAMPLES, SAMPLING, SITES, TRACK, TRAILER_SIZE, Anchor, Block, Call, Clock, Cost, Cursor, Damage,
-    Durations, Event, EventBlock, FileHeader, Host, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track,
-    Trailer, Unsupported, read_events, read_file_header, read_trailer, scan_blocks)
+    KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, SAMPLES, SAMPLING, SITES, SOURCES, TRACK,
+    TRAILER_SIZE, Anchor, Block, Call, Callee, Clock, Cost, Cursor, Damage, Durations, Event, EventBlock, FileHeader,
+    Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track, Trailer, Unsupported,
+    read_events, read_file_header, read_trailer, scan_blocks)
 
 SPAN_IN_GAP, SPAN_LEFT, SPAN_FAILED = 1, 2, 4
 
@@ -196,6 +197,10 @@ class Recording:
         self.durations: Dict[int, Dict[int, Durations]] = {}  # by track, then site
         self.samples: Dict[int, Dict[int, Sample]] = {}  # by track, then node
         self.samplings: Dict[int, Sampling] = {}  # by process
+        self.lines: Dict[int, Dict[int, Line]] = {}  # by track, then node
+        self.line_durations: Dict[int, Dict[int, Durations]] = {}  # by track, then node
+        self.line_callees: Dict[int, Dict[Tuple[int, int], Callee]] = {}  # by track, then node and site
+        self.sources: Dict[Tuple[Optional[int], str], str] = {}  # by process (None: all) and file
         self.costs: Dict[Tuple[int, int], Cost] = {}  # by process and language
         self.blocks: List[Block] = []
         self.damage: List[Damage] = []
@@ -258,8 +263,13 @@ class Recording:
             self.costs[fact.process, fact.language] = fact
         elif kind == SAMPLING:
             self.samplings[fact.process] = fact
-        elif kind in (CALL_TREE, DURATIONS, SAMPLES):
-            known = {CALL_TREE: self.calls, DURATIONS: self.durations, SAMPLES: self.samples}[kind]
+        elif kind == SOURCES:
+            self.sources[fact.process, fact.file] = fact.text
+        elif kind == LINE_CALLEES:
+            self.line_callees.setdefault(block.owner, {})[fact.id, fact.site] = fact
+        elif kind in (CALL_TREE, DURATIONS, SAMPLES, LINES, LINE_DURATIONS):
+            known = {CALL_TREE: self.calls, DURATIONS: self.durations, SAMPLES: self.samples, LINES: self.lines,
+                     LINE_DURATIONS: self.line_durations}[kind]
             known.setdefault(block.owner, {})[fact.id] = fact
         else:
             known = {HOST: self.hosts, PROCESS: self.processes, TRACK: self.tracks,

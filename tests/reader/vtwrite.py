@@ -196,9 +196,9 @@ class Writer:
     """A recording in memory. Every method appends one block and gives its offset."""
 
     def __init__(self, major: int = 1, minor: int = 0, incompatible: int = 0, compatible: int = 0,
-                 size: int = 64, created: int = 1700000000 * 10**9):
+                 size: int = 64, created: int = 1700000000 * 10**9, ident: bytes = b"0123456789abcdef"):
         head = FILE_MAGIC + struct.pack("<HHIQQQ16sI", major, minor, size, incompatible, compatible,
-                                        created, b"0123456789abcdef", 0)
+                                        created, ident, 0)
         self.data = head + struct.pack("<I", crc32c(head)) + bytes(size - 64)
         self.blocks: List[Tuple[int, int]] = []  # kind, offset
         self.written_events: Dict[int, List[Tuple[Any, ...]]] = {}

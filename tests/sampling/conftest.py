@@ -1,15 +1,14 @@
 """Programs sampled by `venturi run --native`, and what their samples say."""
 import json
 import os
-import shutil
-import subprocess
+import sys
 
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.environ.get("VENTURI_BUILD", os.path.join(TOP, "build")))
-VENTURI = os.environ.get("VENTURI", os.path.join(BUILD, "venturi"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
+
+from recorded import BUILD, TOP, VENTURI, Run, need, recorder, run  # noqa: E402,F401
 
 # Of its time in user mode a process is sampled 1,000 times a second; a busy machine steals some of it for itself.
 LEAST, MOST = 0.5, 1.5
@@ -27,22 +26,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def run(command, check=True, **kw):
-    kw.setdefault("capture_output", True)
-    done = subprocess.run(list(map(str, command)), text=True, timeout=300, **kw)
-    if check:
-        assert done.returncode == 0, done.stderr
-    return done
-
-
-class Recording:
-    """A finished run: the process, the facts it printed, the places that samples met."""
-
-    def __init__(self, done, path):
-        self.done = done
-        self.path = str(path)
-        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-        self.facts = json.loads(lines[-1]) if lines else {}
+class Recording(Run):
+    """A run, and the places that samples met."""
 
     def query(self, sql):
         return json.loads(run([VENTURI, "query", "--json", self.path, sql]).stdout)
@@ -83,15 +68,4 @@ def compile(tmp_path):
 @pytest.fixture
 def sample(tmp_path):
     """sample(program, arguments…) runs it under `venturi run --native`."""
-    def start(program, *arguments, options=(), check=True, env=None, **kw):
-        path = tmp_path / "out.vt"
-        done = run([VENTURI, "run", "--native", "-f", "-o", path, *options, "--", program, *arguments], check=check,
-                   env={**os.environ, **(env or {})}, **kw)
-        return Recording(done, path)
-    return start
-
-
-def need(*commands):
-    for command in commands:
-        if not shutil.which(command):
-            pytest.skip("no %s on this machine" % command)
+    return recorder(tmp_path, Recording, "--native")

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from conftest import HERE, LEAST, MOST, VENTURI, need, run
+from conftest import BUILD, HERE, LEAST, MOST, VENTURI, need, run
 
 CLOCKS = [{}, {"VENTURI_NATIVE_CLOCK": "timer"}]
 
@@ -48,6 +48,27 @@ def test_stripped(compile, sample):
     names = sorted((row["samples"], row["name"]) for row in done.rows)
     assert names[-1][1].startswith("ratio+0x")
     assert 2 < names[-1][0] / names[-2][0] < 4.5
+
+
+def build_id(path):
+    return run(["readelf", "-n", path]).stdout.split("Build ID:")[1].split()[0]
+
+
+def test_says_nothing_about_what_is_hardly_there(tmp_path):
+    """Of two modules without debug info the one that is in nearly no sample is not worth a word, nor is the kernel's own."""
+    symbols = os.path.join(BUILD, "venturi-symbols")
+    if not os.access(symbols, os.X_OK):
+        pytest.skip("venturi-symbols is not built: no libdw")
+    need("readelf")
+    (tmp_path / "x.c").write_text("int main(void) { return 0; }\n")
+    for name in ("often", "seldom"):
+        run(["cc", "-s", "-Wl,--build-id", tmp_path / "x.c", "-o", tmp_path / name])
+    questions = "".join("%s\t%s\t0x10\t%d\n" % row for row in [(tmp_path / "often", build_id(tmp_path / "often"), 10),
+                        (tmp_path / "seldom", build_id(tmp_path / "seldom"), 9), ("linux-vdso.so.1", "", 500)])
+    done = run([symbols], input=questions)
+    assert len(done.stdout.splitlines()) == 3
+    assert done.stderr == "venturi: %s: stripped, no debug info: functions that it does not export stay addresses\n" \
+                          % (tmp_path / "often")
 
 
 def test_static(compile, tmp_path):

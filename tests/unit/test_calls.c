@@ -1,7 +1,5 @@
 /* test_calls.c - trees of calls in a recording: entries, later ones that replace earlier, cost, and nonsense. */
-#include "analyze/calls.h"
-#include "format/calls.h"
-#include "recording_kit.h"
+#include "calls_kit.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,47 +9,11 @@
 
 #include <cmocka.h>
 
-static const struct vti_calls_options all = {.track = VT_NONE, .process = VT_NONE};
-
-static void add_site(struct kit *kit, uint32_t id, const char *name, uint32_t line)
-{
-    struct vti_site_fact fact = {.site = id,
-                                 .type = VTI_SITE_FUNCTION,
-                                 .name = vti_bytes_of(name),
-                                 .function = vti_bytes_of(name),
-                                 .file = vti_bytes_of("x.py"),
-                                 .line = line,
-                                 .unit = vti_bytes_of("python")};
-    struct vti_buf payload = {0};
-
-    vti_site_write(&payload, &fact);
-    kit_fact(kit, VTI_SITES, &payload, 1);
-    vti_buf_fini(&payload);
-}
-
 static void start(struct kit *kit)
 {
-    struct vti_process_fact process = {.process = 0, .pid = 7, .start = 1000, .end = 100000};
-
-    kit_init(kit, 1);
-    kit_clock(kit, 2);
-    kit_process(kit, &process);
-    kit_track(kit, 0, 0, "main");
-    kit_track(kit, 1, 0, "other");
-    add_site(kit, 1, "outer", 1);
-    add_site(kit, 2, "inner", 5);
-}
-
-static void add_block(struct kit *kit, uint32_t track, const struct vti_call_fact *facts,
-                      uint32_t count)
-{
-    struct vti_buf payload = {0};
-
-    for (uint32_t i = 0; i < count; i++)
-        vti_call_write(&payload, &facts[i]);
-    assert_int_equal(vti_writer_owned(kit->writer, VTI_CALL_TREE, track, &payload, count, 90000),
-                     0);
-    vti_buf_fini(&payload);
+    kit_calls_start(kit, 2);
+    kit_function(kit, 1, "outer", 1, "python");
+    kit_function(kit, 2, "inner", 5, "python");
 }
 
 static void add_cost(struct kit *kit, uint64_t pair_millis, uint64_t inner_millis)
@@ -62,14 +24,6 @@ static void add_cost(struct kit *kit, uint64_t pair_millis, uint64_t inner_milli
     vti_cost_write(&payload, &cost);
     kit_fact(kit, VTI_COSTS, &payload, 1);
     vti_buf_fini(&payload);
-}
-
-static void load(struct kit *kit, const struct vti_calls_options *options, struct vti_calls *calls)
-{
-    vt_recording *recording = kit_open(kit);
-
-    assert_int_equal(vti_calls_load(calls, recording, options), 0);
-    vt_recording_close(recording);
 }
 
 static void test_entries_survive(void **state)
@@ -115,10 +69,10 @@ static void test_later_numbers_replace(void **state)
 
     (void)state;
     start(&kit);
-    add_block(&kit, 0, first, 2);
-    add_block(&kit, 0, second, 2);
+    kit_calls(&kit, 0, first, 2);
+    kit_calls(&kit, 0, second, 2);
     kit_close(&kit);
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     assert_int_equal(calls.call_count, 2);
     assert_int_equal(calls.calls[1].calls, 9);
     assert_int_equal(calls.calls[1].parent, 0);
@@ -138,9 +92,9 @@ static void test_open_calls_count_up_to_the_snapshot(void **state)
 
     (void)state;
     start(&kit);
-    add_block(&kit, 0, nodes, 1);
+    kit_calls(&kit, 0, nodes, 1);
     kit_abandon(&kit); /* as after a crash */
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     assert_int_equal(calls.call_count, 1);
     assert_true(calls.calls[0].is_open);
     assert_float_equal(calls.calls[0].total_ns, 125, 1e-9);
@@ -152,16 +106,16 @@ static void test_cost_is_subtracted(void **state)
 {
     const struct vti_call_fact nodes[] = {{1, 0, 1, 1, 0, 20000, 0, 1, 20000, 0},
                                           {2, 1, 2, 100, 0, 12000, 0, 1, 400, 0}};
-    struct vti_calls_options raw = all;
+    struct vti_calls_options raw = kit_all_calls;
     struct vti_calls calls;
     struct kit kit;
 
     (void)state;
     start(&kit);
-    add_block(&kit, 0, nodes, 2);
+    kit_calls(&kit, 0, nodes, 2);
     add_cost(&kit, 60000, 20000); /* 60 ticks around a call, of which it sees 20 */
     kit_close(&kit);
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     /* inner: 12,000 - 100 * 20 ticks; outer: 20,000 - 12,000 - 20 - 100 * 40 */
     assert_float_equal(calls.calls[1].self_ns, 5000, 1e-9);
     assert_float_equal(calls.calls[0].self_ns, 1990, 1e-9);
@@ -169,37 +123,69 @@ static void test_cost_is_subtracted(void **state)
     assert_float_equal(calls.cost_ns, 101 * 30, 1e-9);
     vti_calls_fini(&calls);
     raw.is_raw = true;
-    load(&kit, &raw, &calls);
+    kit_calls_load(&kit, &raw, &calls);
     assert_float_equal(calls.calls[0].total_ns, 10000, 1e-9);
     assert_float_equal(calls.cost_ns, 0, 1e-9);
     vti_calls_fini(&calls);
     kit_fini(&kit);
 }
 
+/* A cost that is more than was measured, in a call or around it, takes no more than there is. */
+static void test_cost_leaves_nothing_negative(void **state)
+{
+    const struct vti_call_fact nodes[] = {{1, 0, 1, 1, 0, 20000, 0, 20001, 20000, 0},
+                                          {2, 1, 2, 100, 0, 12000, 0, 3, 400, 0},
+                                          {3, 2, 1, 1000, 0, 9000, 0, 1, 9, 0},
+                                          {4, 3, 2, 3, 5, 8999, 0, 1, 8999, 0}};
+    struct vti_calls calls;
+    struct kit kit;
+
+    (void)state;
+    for (uint64_t inner = 0; inner <= 1u << 20; inner = 2 * inner + 1) {
+        start(&kit);
+        kit_calls(&kit, 0, nodes, 4);
+        add_cost(&kit, 3 * inner, inner);
+        kit_close(&kit);
+        kit_calls_load(&kit, &kit_all_calls, &calls);
+        assert_int_equal(calls.call_count, 4);
+        for (size_t i = 0; i < calls.call_count; i++) {
+            const struct vti_call *call = &calls.calls[i];
+
+            assert_true(call->self_ns >= 0 && call->self_ns <= call->total_ns);
+            assert_true(call->total_ns <= (double)nodes[i].total / 2 + 1e-9);
+            assert_true(!(call->shortest_ns < 0) && !(call->longest_ns < call->shortest_ns));
+            if (i)
+                assert_true(call->total_ns <= calls.calls[i - 1].total_ns);
+        }
+        vti_calls_fini(&calls);
+        kit_fini(&kit);
+    }
+}
+
 static void test_tracks_can_be_merged(void **state)
 {
     const struct vti_call_fact nodes[] = {{1, 0, 1, 1, 0, 20, 0, 21, 20, 0},
                                           {2, 1, 2, 4, 0, 12, 0, 3, 6, 0}};
-    struct vti_calls_options options = all;
+    struct vti_calls_options options = kit_all_calls;
     struct vti_calls calls;
     struct kit kit;
 
     (void)state;
     start(&kit);
-    add_block(&kit, 0, nodes, 2);
-    add_block(&kit, 1, nodes, 2);
+    kit_calls(&kit, 0, nodes, 2);
+    kit_calls(&kit, 1, nodes, 2);
     kit_close(&kit);
-    load(&kit, &options, &calls);
+    kit_calls_load(&kit, &options, &calls);
     assert_int_equal(calls.call_count, 4);
     vti_calls_fini(&calls);
     options.is_merged = true;
-    load(&kit, &options, &calls);
+    kit_calls_load(&kit, &options, &calls);
     assert_int_equal(calls.call_count, 2);
     assert_int_equal(calls.calls[1].calls, 8);
     assert_float_equal(calls.calls[0].total_ns, 20, 1e-9);
     vti_calls_fini(&calls);
     options.track = 1;
-    load(&kit, &options, &calls);
+    kit_calls_load(&kit, &options, &calls);
     assert_int_equal(calls.calls[1].calls, 4);
     vti_calls_fini(&calls);
     kit_fini(&kit);
@@ -219,9 +205,9 @@ static void test_nonsense_makes_roots(void **state)
 
     (void)state;
     start(&kit);
-    add_block(&kit, 0, nodes, 7);
+    kit_calls(&kit, 0, nodes, 7);
     kit_close(&kit);
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     for (size_t i = 0; i < calls.call_count; i++) {
         assert_true(calls.calls[i].parent == VT_NONE || calls.calls[i].parent < i);
         assert_true(calls.calls[i].self_ns >= 0);
@@ -245,7 +231,7 @@ static void test_a_block_that_does_not_parse_is_damage(void **state)
     vti_buf_fini(&payload);
     kit_close(&kit);
     recording = kit_open(&kit);
-    assert_int_equal(vti_calls_load(&calls, recording, &all), 0);
+    assert_int_equal(vti_calls_load(&calls, recording, &kit_all_calls), 0);
     assert_int_equal(calls.call_count, 0);
     vt_recording_info(recording, &info);
     assert_int_equal(info.damage_count, 1);
@@ -261,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_later_numbers_replace),
         cmocka_unit_test(test_open_calls_count_up_to_the_snapshot),
         cmocka_unit_test(test_cost_is_subtracted),
+        cmocka_unit_test(test_cost_leaves_nothing_negative),
         cmocka_unit_test(test_tracks_can_be_merged),
         cmocka_unit_test(test_nonsense_makes_roots),
         cmocka_unit_test(test_a_block_that_does_not_parse_is_damage),

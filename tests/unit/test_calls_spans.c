@@ -2,8 +2,7 @@
  * test_calls_spans.c - calls from the spans of a recording: the tree, times, our own cost, other spans in between, spans
  * left open, twins, one track or all together.
  */
-#include "analyze/calls.h"
-#include "recording_kit.h"
+#include "calls_kit.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,21 +15,6 @@
 
 enum { MAIN = 1, LOAD, READ, OTHER, TWIN };
 
-static void add_function(uint32_t site, const char *name, uint32_t line)
-{
-    struct vti_buf entry = {0};
-
-    vti_site_write(&entry, &(struct vti_site_fact){.site = site,
-                                                   .type = VTI_SITE_FUNCTION,
-                                                   .name = vti_bytes_of(name),
-                                                   .function = vti_bytes_of(name),
-                                                   .file = vti_bytes_of("a.py"),
-                                                   .line = line,
-                                                   .unit = vti_bytes_of("python")});
-    kit_fact(&kit, VTI_SITES, &entry, 1);
-    vti_buf_fini(&entry);
-}
-
 static void add_facts(uint64_t pair_millis, uint64_t inner_millis)
 {
     kit_clock(&kit, 1);
@@ -41,10 +25,10 @@ static void add_facts(uint64_t pair_millis, uint64_t inner_millis)
                                                  .inner_millis = inner_millis});
     kit_track(&kit, 0, 0, "main");
     kit_track(&kit, 1, 0, "worker");
-    add_function(MAIN, "main", 1);
-    add_function(LOAD, "load", 2);
-    add_function(READ, "read", 3);
-    add_function(TWIN, "load", 2);
+    kit_function(&kit, MAIN, "main", 1, "python");
+    kit_function(&kit, LOAD, "load", 2, "python");
+    kit_function(&kit, READ, "read", 3, "python");
+    kit_function(&kit, TWIN, "load", 2, "python");
     kit_site(&kit, OTHER, "not a function");
 }
 
@@ -67,15 +51,11 @@ static void add_spans(uint32_t track, uint64_t at)
 
 static struct vti_calls load(struct vti_calls_options options)
 {
-    vt_recording *recording = kit_open(&kit);
     struct vti_calls calls;
 
-    assert_int_equal(vti_calls_load(&calls, recording, &options), 0);
-    vt_recording_close(recording);
+    kit_calls_load(&kit, &options, &calls);
     return calls;
 }
-
-static const struct vti_calls_options all = {.track = VT_NONE, .process = VT_NONE};
 
 static void check(const struct vti_calls *calls, uint32_t at, const char *name, uint32_t parent,
                   uint64_t count, double total, double self)
@@ -98,7 +78,7 @@ static void test_tree(void **state)
     add_facts(0, 0);
     add_spans(0, FIRST_TICK);
     kit_close(&kit);
-    calls = load(all);
+    calls = load(kit_all_calls);
     assert_int_equal(calls.call_count, 4);
     assert_int_equal(calls.function_count, 3);
     check(&calls, 0, "main", VT_NONE, 1, 200, 140);
@@ -112,14 +92,14 @@ static void test_tree(void **state)
 
 static void test_own_cost_comes_off(void **state)
 {
-    struct vti_calls_options raw = all;
+    struct vti_calls_options raw = kit_all_calls;
     struct vti_calls calls;
 
     (void)state;
     add_facts(2000, 1000); /* 2 ns around a span, 1 ns in it */
     add_spans(0, FIRST_TICK);
     kit_close(&kit);
-    calls = load(all);
+    calls = load(kit_all_calls);
     check(&calls, 0, "main", VT_NONE, 1, 200 - 1 - 5 * 2, 189 - (60 - 2 - 2 * 2));
     check(&calls, 3, "load", 2, 1, 4, 4);
     assert_true(fabs(calls.cost_ns - 11) < 1e-6);
@@ -133,7 +113,7 @@ static void test_own_cost_comes_off(void **state)
 
 static void test_tracks(void **state)
 {
-    struct vti_calls_options options = all;
+    struct vti_calls_options options = kit_all_calls;
     struct vti_calls calls;
 
     (void)state;
@@ -141,7 +121,7 @@ static void test_tracks(void **state)
     add_spans(0, FIRST_TICK);
     add_spans(1, FIRST_TICK + 7);
     kit_close(&kit);
-    calls = load(all);
+    calls = load(kit_all_calls);
     assert_int_equal(calls.call_count, 8);
     check(&calls, 4, "main", VT_NONE, 1, 200, 140);
     assert_int_equal(calls.calls[4].track, 1);
@@ -175,7 +155,7 @@ static void test_left_open(void **state)
     kit_begin(&kit, 0, FIRST_TICK + 60, READ);
     kit_track_end(&kit, 0, FIRST_TICK + 100);
     kit_abandon(&kit);
-    calls = load(all);
+    calls = load(kit_all_calls);
     check(&calls, 0, "main", VT_NONE, 1, 100, 20);
     check(&calls, 2, "read", 0, 1, 40, 40);
     assert_true(calls.calls[0].is_open && !calls.calls[1].is_open && calls.calls[2].is_open);
@@ -194,7 +174,7 @@ static void test_twins(void **state)
     kit_begin(&kit, 0, FIRST_TICK + 20, TWIN);
     kit_end(&kit, 0, FIRST_TICK + 50);
     kit_close(&kit);
-    calls = load(all);
+    calls = load(kit_all_calls);
     assert_int_equal(calls.call_count, 2);
     assert_int_equal(calls.functions[calls.calls[0].function].twin, 0);
     assert_int_equal(calls.functions[calls.calls[1].function].twin, 1);
@@ -208,7 +188,7 @@ static void test_no_functions(void **state)
     (void)state;
     kit_random(&kit, 2, 200, 5, 4, 100, 10, true);
     kit_close(&kit);
-    calls = load(all);
+    calls = load(kit_all_calls);
     assert_int_equal(calls.call_count, 0);
     vti_calls_fini(&calls);
 }

@@ -284,12 +284,47 @@ static void test_durations(void **state)
                      1); /* 16,000 ticks of this clock, or a quarter beside it */
 }
 
+/* Of one, of the same in two halves, and of parts that different costs come off. */
+static void test_durations_of_several(void **state)
+{
+    struct vti_durations parts[3] = {{.ns_per_tick = 0.5, .cost_ns = 30, .remainder = 0.9},
+                                     {.ns_per_tick = 0.5, .cost_ns = 30, .remainder = 0.9},
+                                     {.ns_per_tick = 0.4, .cost_ns = 10}};
+    struct vti_durations one = parts[0];
+
+    (void)state;
+    assert_true(isnan(vti_durations_percentile_of(parts, 3, 0.5, NAN, NAN)));
+    assert_true(isnan(vti_durations_percentile_of(NULL, 0, 0.5, 0, 1)));
+    for (int i = 0; i < 1000; i++) {
+        vti_durations_note(&one, 1000 + i * 7 % 1000);
+        vti_durations_note(&parts[i % 2], 1000 + i * 7 % 1000);
+    }
+    for (int percent = 1; percent <= 100; percent++) {
+        double share = percent / 100.0;
+        double wanted = vti_durations_percentile(&one, share, NAN, NAN);
+
+        assert_true(fabs(vti_durations_percentile_of(&one, 1, share, NAN, NAN) - wanted) < 1e-3);
+        assert_true(fabs(vti_durations_percentile_of(parts, 2, share, NAN, NAN) - wanted) < 1e-3);
+    }
+    /* A third as many long ones: they are the last quarter. */
+    for (int i = 0; i < 333; i++)
+        vti_durations_note(&parts[2], 100010);
+    assert_true(vti_durations_percentile_of(parts, 3, 0.74, NAN, NAN) < 2000);
+    assert_true(fabs(vti_durations_percentile_of(parts, 3, 0.9, NAN, NAN) - 100000) < 15000);
+    assert_true(vti_durations_percentile_of(parts, 3, 0.9, 0, 99000) <= 99000);
+    assert_true(vti_durations_percentile_of(parts, 3, 0.1, 1500, NAN) >= 1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recursion),         cmocka_unit_test(test_mutual),
-        cmocka_unit_test(test_resumes_are_calls), cmocka_unit_test(test_twins_are_two),
-        cmocka_unit_test(test_random_trees),      cmocka_unit_test(test_deep_and_large),
+        cmocka_unit_test(test_durations_of_several),
+        cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_mutual),
+        cmocka_unit_test(test_resumes_are_calls),
+        cmocka_unit_test(test_twins_are_two),
+        cmocka_unit_test(test_random_trees),
+        cmocka_unit_test(test_deep_and_large),
         cmocka_unit_test(test_durations),
     };
 

@@ -1,7 +1,5 @@
 /* test_samples.c - places that samples met, in a tree of calls: what is exact stays so; and nonsense. */
-#include "analyze/calls.h"
-#include "format/calls.h"
-#include "recording_kit.h"
+#include "calls_kit.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,53 +9,27 @@
 
 #include <cmocka.h>
 
-static const struct vti_calls_options all = {.track = VT_NONE, .process = VT_NONE};
 static const struct vti_calls_options merged = {.is_merged = true,
                                                 .track = VT_NONE,
                                                 .process = VT_NONE};
 
-static void add_site(struct kit *kit, uint32_t id, const char *name, const char *language)
-{
-    struct vti_site_fact fact = {.site = id,
-                                 .type = VTI_SITE_FUNCTION,
-                                 .name = vti_bytes_of(name),
-                                 .function = vti_bytes_of(name),
-                                 .file = vti_bytes_of("x"),
-                                 .unit = vti_bytes_of(language)};
-    struct vti_buf payload = {0};
-
-    vti_site_write(&payload, &fact);
-    kit_fact(kit, VTI_SITES, &payload, 1);
-    vti_buf_fini(&payload);
-}
-
 /* Sites 3 and 4 are two addresses of one function. */
 static void start(struct kit *kit)
 {
-    struct vti_process_fact process = {.process = 0, .pid = 7, .start = 1000, .end = 100000};
-
-    kit_init(kit, 1);
-    kit_clock(kit, 1);
-    kit_process(kit, &process);
-    kit_track(kit, 0, 0, "main");
-    kit_track(kit, 1, 0, "other");
-    add_site(kit, 1, "outer", "python");
-    add_site(kit, 2, "inner", "python");
-    add_site(kit, 3, "native", "c");
-    add_site(kit, 4, "native", "c");
-    add_site(kit, 5, "leaf", "c");
+    kit_calls_start(kit, 1);
+    kit_function(kit, 1, "outer", 0, "python");
+    kit_function(kit, 2, "inner", 0, "python");
+    kit_function(kit, 3, "native", 0, "c");
+    kit_function(kit, 4, "native", 0, "c");
+    kit_function(kit, 5, "leaf", 0, "c");
 }
 
 static void add_calls(struct kit *kit, uint32_t track)
 {
     const struct vti_call_fact facts[] = {{1, 0, 1, 1, 0, 1000, 0, 1001, 1000, 0},
                                           {2, 1, 2, 4, 0, 400, 0, 101, 100, 0}};
-    struct vti_buf payload = {0};
 
-    for (uint32_t i = 0; i < 2; i++)
-        vti_call_write(&payload, &facts[i]);
-    assert_int_equal(vti_writer_owned(kit->writer, VTI_CALL_TREE, track, &payload, 2, 90000), 0);
-    vti_buf_fini(&payload);
+    kit_calls(kit, track, facts, 2);
 }
 
 static void add_samples(struct kit *kit, uint32_t track, const struct vti_sample_fact *facts,
@@ -69,14 +41,6 @@ static void add_samples(struct kit *kit, uint32_t track, const struct vti_sample
         vti_sample_write(&payload, &facts[i]);
     assert_int_equal(vti_writer_owned(kit->writer, VTI_SAMPLES, track, &payload, count, 90000), 0);
     vti_buf_fini(&payload);
-}
-
-static void load(struct kit *kit, const struct vti_calls_options *options, struct vti_calls *calls)
-{
-    vt_recording *recording = kit_open(kit);
-
-    assert_int_equal(vti_calls_load(calls, recording, options), 0);
-    vt_recording_close(recording);
 }
 
 static const struct vti_call *find(const struct vti_calls *calls, const char *name,
@@ -143,7 +107,7 @@ static void test_split(void **state)
     add_calls(&kit, 0);
     add_samples(&kit, 0, samples, 4);
     kit_close(&kit);
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     outer = find(&calls, "outer", "");
     native = find(&calls, "native", "outer");
     assert_true(calls.is_estimated);
@@ -175,7 +139,7 @@ static void test_no_more_than_there_is(void **state)
     add_calls(&kit, 0);
     add_samples(&kit, 0, samples, 2);
     kit_close(&kit);
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     assert_near(find(&calls, "inner", "outer")->total_ns, 400);
     assert_near(find(&calls, "inner", "outer")->self_ns, 0);
     assert_near(find(&calls, "native", "inner")->total_ns, 400);
@@ -198,10 +162,10 @@ static void test_tracks(void **state)
         add_samples(&kit, track, samples, 1);
     }
     kit_close(&kit);
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     assert_int_equal(calls.call_count, 6);
     vti_calls_fini(&calls);
-    load(&kit, &merged, &calls);
+    kit_calls_load(&kit, &merged, &calls);
     assert_int_equal(calls.call_count, 3);
     assert_int_equal(find(&calls, "native", "outer")->samples, 2);
     assert_near(find(&calls, "native", "outer")->total_ns, 200);
@@ -224,7 +188,7 @@ static void test_nonsense(void **state)
     add_calls(&kit, 0);
     add_samples(&kit, 0, samples, sizeof samples / sizeof *samples);
     kit_close(&kit);
-    load(&kit, &all, &calls);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
     assert_near(find(&calls, "outer", "")->total_ns, 1000);
     for (size_t i = 0; i < calls.call_count; i++) {
         assert_true(calls.calls[i].parent == VT_NONE || calls.calls[i].parent < i);

@@ -3,7 +3,7 @@
 Its folder stands in front of PYTHONPATH, so the interpreter runs this file in place of the program's
 own sitecustomize. It takes its folder out of sys.path, runs the sitecustomize that the program would
 have had, then loads the extension. It must run on any Python, never raise, and leave no module behind
-but `venturi._venturi`.
+but `venturi._venturi`, and with lines `venturi.lines` and what that needs.
 """
 import os
 import sys
@@ -32,21 +32,34 @@ def _load(package):
     return None
 
 
+def _load_source(package, name):
+    """A module of the package, in the same way."""
+    import _frozen_importlib as bootstrap
+    import _frozen_importlib_external as external
+
+    path = os.path.join(package, name + ".py")
+    loader = external.SourceFileLoader("venturi." + name, path)
+    return bootstrap._load(external.spec_from_file_location("venturi." + name, path, loader=loader))
+
+
 def _globs(name):
     return tuple(glob for glob in os.environ.get(name, "").split(":") if glob)
 
 
 def _record(package):
     wanted = os.environ.get("VENTURI_PYTHON", "").split(",")
-    if "calls" not in wanted or not os.environ.get("VENTURI_SESSION") or _NAME in sys.modules:
+    if not {"calls", "lines"} & set(wanted) or not os.environ.get("VENTURI_SESSION") or _NAME in sys.modules:
         return None
     if sys.version_info < (3, 9):
         return "it is older than 3.9"
     extension = _load(package)
     if extension is None:
         return "Venturi was not built for it"
-    extension.start(builtins="builtins" in wanted, only_mine="only-mine" in wanted,
-                    include=_globs("VENTURI_INCLUDE"), exclude=_globs("VENTURI_EXCLUDE"))
+    if "calls" in wanted:
+        extension.start(builtins="builtins" in wanted, only_mine="only-mine" in wanted,
+                        include=_globs("VENTURI_INCLUDE"), exclude=_globs("VENTURI_EXCLUDE"))
+    if "lines" in wanted:
+        _load_source(package, "lines").begin_under_tool(os.environ.get("VENTURI_LINES_OF", ""))
     return None
 
 

@@ -8,6 +8,7 @@ import pickle
 import pstats
 import subprocess
 import sys
+import time
 
 import venturi
 
@@ -155,7 +156,43 @@ def test_details_after_adding():
     a, b = ([row for row in profile.stats().rows() if row.name == "fib"][0] for profile in (one, two))
     both = [row for row in one.stats().add(two.stats()).rows() if row.name == "fib"][0]
     assert both.ncalls == a.ncalls + b.ncalls
-    assert both.min == min(a.min, b.min) and both.max == max(a.max, b.max) and both.p50 is None
+    assert both.min == min(a.min, b.min) and both.max == max(a.max, b.max)
+    for name in ("p50", "p90", "p99"):  # of all calls: between those of the parts
+        parts = sorted(getattr(row, name) for row in (a, b))
+        assert parts[0] * 0.999 <= getattr(both, name) <= parts[1] * 1.001, (name, a, b, both)
+    mixed = [row for row in one.stats().add(venturi.Stats(make_prof())).rows() if row.name == "fib"][0]
+    assert mixed.p50 is None  # a file of cProfile does not know how long single calls took
+
+
+def spin(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+def test_percentiles_of_sums():
+    """Known durations: three quarters short ones, a quarter long ones, in two profiles, in one profile twice, and later on."""
+    with venturi.Profile() as one:
+        for _ in range(30):
+            spin(0.0005)
+    with venturi.Profile() as two:
+        for _ in range(10):
+            spin(0.004)
+    again = venturi.Profile()
+    for count, seconds in ((30, 0.0005), (10, 0.004)):
+        with again:
+            for _ in range(count):
+                spin(seconds)
+    for stats in (one.stats().add(two.stats()), venturi.Stats(one, two), again.stats(), venturi.Stats(again.stats())):
+        row = [row for row in stats.rows() if row.name == "spin"][0]
+        assert row.ncalls == 40
+        assert 0.0004 < row.p50 < 0.002 and 0.0035 < row.p90 <= row.p99, row
+    # Neither the shortest nor the longest call of all is in it: percentiles are known all the same.
+    with venturi.Profile() as later:
+        for _ in range(20):
+            spin(0.001)
+    row = [row for row in later.stats().rows() if row.name == "spin"][0]
+    assert 0.0008 < row.p50 <= row.p90 <= row.p99, row
 
 
 def test_print_percentiles():

@@ -1,0 +1,12 @@
+/* identity.h - by what two code objects are the same function. */
+#ifndef VENTURI_PY_IDENTITY_H
+#define VENTURI_PY_IDENTITY_H
+
+#include "interpreter.h"
+
+#include <stdint.h>
+
+/* A number that equal code has in common. File, line and name are not part of it. An exception may be set. */
+uint64_t vti_py_identity(PyCodeObject *code);
+
+#endif

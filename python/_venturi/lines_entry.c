@@ -1,0 +1,114 @@
+/*
+ * lines_entry.c - how a profiled function is noticed when it is called, up to Python 3.11: by the function object itself,
+ * through its slot for the vector call. Functions that nobody profiles are not touched and run as ever.
+ *
+ * 3.11 does not look at the slot of what is exactly a function. There the object becomes one of a subtype, alike in
+ * everything a program can ask for. Generators are resumed without their function: lines_trace.c sees to them.
+ */
+#include "interpreter.h"
+
+#if !VTI_PY_HAS_MONITORING
+
+#include "lines.h"
+#include "lines_trace.h"
+#include "threads.h"
+
+/* So deep that the C stack must not be used any further. 3.11 does not need it for what is exactly a function. */
+static PyObject *call_deep(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject *result;
+
+    vt_line_lost();
+    Py_SET_TYPE(object, &PyFunction_Type);
+    result = _PyFunction_Vectorcall(object, args, count, names);
+    Py_SET_TYPE(object, type);
+    return result;
+}
+
+static PyObject *call_function(PyObject *object, PyObject *const *args, size_t count,
+                               PyObject *names)
+{
+    const PyFunctionObject *function = (PyFunctionObject *)object;
+    const struct vti_py_lines *lines = vti_py_lines_of((PyCodeObject *)function->func_code);
+    PyObject *result;
+    unsigned before;
+
+    if (!vti_py_lines_are_on || !lines || lines->is_generator)
+        return _PyFunction_Vectorcall(object, args, count, names);
+    if (vti_py_unlikely(vti_py_thread_is_deep()))
+        return call_deep(object, args, count, names);
+    before = vti_py_lines_hold();
+    result = _PyFunction_Vectorcall(object, args, count, names);
+    vti_py_lines_release(before);
+    return result;
+}
+
+#if PY_VERSION_HEX >= 0x030b0000
+
+/* A function is pickled by its name; the C pickler asks others how they want it. */
+static PyObject *reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyTypeObject profiled_type;
+
+static int make_type(void)
+{
+    if (profiled_type.tp_flags & Py_TPFLAGS_READY)
+        return 0;
+    profiled_type = PyFunction_Type;
+    profiled_type.ob_base.ob_base.ob_refcnt = 1;
+    profiled_type.tp_flags &= ~(Py_TPFLAGS_READY | Py_TPFLAGS_READYING |
+                                Py_TPFLAGS_VALID_VERSION_TAG);
+    profiled_type.tp_base = &PyFunction_Type;
+    profiled_type.tp_methods = methods;
+    profiled_type.tp_members = NULL;
+    profiled_type.tp_getset = NULL;
+    profiled_type.tp_dict = profiled_type.tp_bases = profiled_type.tp_mro = NULL;
+    profiled_type.tp_cache = profiled_type.tp_subclasses = profiled_type.tp_weaklist = NULL;
+    profiled_type.tp_version_tag = 0;
+    return PyType_Ready(&profiled_type);
+}
+
+/* type() makes class methods of these, if they are exactly functions. */
+static bool is_special(const PyFunctionObject *function)
+{
+    return !PyUnicode_CompareWithASCIIString(function->func_name, "__init_subclass__") ||
+           !PyUnicode_CompareWithASCIIString(function->func_name, "__class_getitem__");
+}
+
+static int change_type(PyFunctionObject *function)
+{
+    if (is_special(function))
+        return vti_py_lines_hook_frames();
+    if (make_type())
+        return -1;
+    Py_SET_TYPE((PyObject *)function, &profiled_type);
+    return 0;
+}
+
+#else
+
+static int change_type(PyFunctionObject *function)
+{
+    (void)function;
+    return 0;
+}
+
+#endif
+
+int vti_py_lines_hook_function(PyFunctionObject *function, const struct vti_py_lines *lines)
+{
+    if (lines->is_generator || function->vectorcall != _PyFunction_Vectorcall)
+        return 0;
+    if (change_type(function))
+        return -1;
+    function->vectorcall = call_function;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,187 @@
+"""What `venturi run -l` does when modules are imported: those that -p names are profiled, and `profile` of line_profiler
+becomes ours, whether that package is installed or not. Never raises into the program."""
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, ModuleType
+    from typing import Any, Dict, Iterator, List, Tuple
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _Target:
+    """One thing that -p names: a module or package, something in it, or a file or folder."""
+
+    def __init__(self, text: str) -> None:
+        self.name = text
+        self.path = os.path.realpath(text) if os.sep in text or text.endswith(".py") else ""
+
+    def may_be_in(self, module: str, file: str) -> bool:
+        """Whether something of a module is meant."""
+        if self.path:
+            real = os.path.realpath(file) if file else ""
+            return real == self.path or real.startswith(self.path + os.sep)
+        return (self.name == module or module.startswith(self.name + ".") or self.name.startswith(module + "."))
+
+    def part_in(self, module: str) -> str:
+        """What of a module is meant: "" for all of it."""
+        return self.name[len(module) + 1:] if not self.path and self.name.startswith(module + ".") else ""
+
+
+def _is_within(qualname: str, part: str) -> bool:
+    return not part or qualname == part or qualname.startswith(part + ".")
+
+
+class _Finder:
+    """In front of all others: lets them find a module, and looks at it once it has been loaded."""
+
+    def __init__(self, profile: "Any", targets: "List[_Target]") -> None:
+        self._profile = profile
+        self._targets = targets
+        self._is_asking = False
+
+    def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
+        if self._is_asking:
+            return None
+        self._is_asking = True
+        try:
+            spec = self._ask_others(name, path, target)
+            if spec is not None and self._is_wanted(name, spec) and not isinstance(spec.loader, type):
+                self._wrap(spec.loader)
+            return spec
+        finally:
+            self._is_asking = False
+
+    def _ask_others(self, name: str, path: "Any", target: "Any") -> "Any":
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            if finder is not self and find is not None:
+                spec = find(name, path, target)
+                if spec is not None:
+                    return spec
+        return None
+
+    def _is_wanted(self, name: str, spec: "Any") -> bool:
+        file = spec.origin if getattr(spec, "has_location", False) else ""
+        return name == "line_profiler" or any(target.may_be_in(name, file or "") for target in self._targets)
+
+    def _wrap(self, loader: "Any") -> None:
+        execute = getattr(loader, "exec_module", None)
+        if execute is None:
+            return
+
+        def exec_module(module: "ModuleType") -> None:
+            execute(module)
+            self.look_at(module)
+        try:
+            loader.exec_module = exec_module
+        except AttributeError:
+            pass  # a loader that takes no attributes: the module is not profiled
+
+    def look_at(self, module: "ModuleType") -> None:
+        """A module has been loaded."""
+        try:
+            name = module.__name__
+            if name == "line_profiler":
+                setattr(module, "profile", self._profile)
+            for target in self._targets:
+                if target.may_be_in(name, getattr(module, "__file__", None) or ""):
+                    self._add(module, target.part_in(name))
+        except Exception as error:
+            sys.stderr.write("venturi: -p %s: %s\n" % (module, " ".join(str(error).split())))
+
+    def _add(self, module: "ModuleType", part: str) -> None:
+        given: "Any" = module
+        for name in part.split(".") if part else ():
+            if not hasattr(given, name):
+                return  # a submodule, perhaps, that comes later
+            given = vars(given)[name] if name in getattr(given, "__dict__", {}) else getattr(given, name)
+        if given is module or not isinstance(given, type(sys)):
+            self._profile(_unwrapped(given) if part else given)
+
+    # The main program has no loader that we see; its code is met when it begins.
+
+    def main(self, code: "CodeType", names: "Dict[str, Any]") -> bool:
+        """Whether this was it: a process that multiprocessing has spawned begins with a line of its own."""
+        if names.get("__name__") == "__main__" and "--multiprocessing-fork" in sys.argv:
+            return False
+        spec = names.get("__spec__")
+        file = names.get("__file__") or code.co_filename
+        stem = os.path.splitext(os.path.basename(file))[0]
+        for target in self._targets:
+            homes = [home for home in (getattr(spec, "name", None), "__main__", stem)
+                     if home and target.may_be_in(home, file)]
+            part = target.part_in(homes[0]) if homes else target.name
+            for inner, qualname in _codes_in(code, ""):
+                if (homes or not target.path) and _is_within(qualname, part):
+                    self._profile._add(inner, qualname)
+        return True
+
+
+def _unwrapped(given: "Any") -> "Any":
+    """The function below other people's wrappers: the name stands for what the module defines."""
+    for _ in range(100):
+        inner = getattr(given, "__wrapped__", None)
+        if inner is None:
+            break
+        given = inner
+    return given
+
+
+def _codes_in(code: "CodeType", prefix: str) -> "Iterator[Tuple[CodeType, str]]":
+    """Functions in a code object and in those, by their qualified names. Classes are looked through."""
+    for constant in code.co_consts:
+        if not isinstance(constant, type(code)):
+            continue
+        qualname = prefix + constant.co_name
+        is_function = bool(constant.co_flags & 2)  # CO_NEWLOCALS: not the body of a class
+        if is_function and not constant.co_name.startswith("<"):
+            yield constant, qualname
+        if not constant.co_name.startswith("<"):
+            yield from _codes_in(constant, qualname + (".<locals>." if is_function else "."))
+
+
+class _Substitute:
+    """Behind all others: what is not installed. Our own package, and a small line_profiler."""
+
+    def __init__(self, profile: "Any") -> None:
+        self._profile = profile
+
+    def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
+        if name not in ("venturi", "line_profiler"):
+            return None
+        from importlib.machinery import ModuleSpec
+        from importlib.util import spec_from_file_location
+
+        if name == "venturi":
+            return spec_from_file_location(name, os.path.join(_HERE, "__init__.py"), submodule_search_locations=[_HERE])
+        return ModuleSpec(name, self, origin="venturi")  # type: ignore[arg-type]
+
+    def create_module(self, spec: "Any") -> None:
+        return None
+
+    def exec_module(self, module: "ModuleType") -> None:
+        module.__doc__ = "Stands in for line_profiler, which is not installed: profile records for Venturi."
+        setattr(module, "profile", self._profile)
+        setattr(module, "LineProfiler", lambda *functions: _several(self._profile, functions))
+        setattr(module, "__version__", "0")
+
+
+def _several(profile: "Any", functions: "Tuple[Any, ...]") -> "Any":
+    for function in functions:
+        profile(function)
+    return profile
+
+
+def begin(profile: "Any", names: "List[str]") -> None:
+    targets = [_Target(name) for name in names]
+    finder = _Finder(profile, targets)
+    sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+    sys.meta_path.append(_Substitute(profile))  # type: ignore[arg-type]
+    if targets:
+        for module in list(sys.modules.values()):
+            if isinstance(module, type(sys)) and module.__name__ != "__main__":
+                finder.look_at(module)
+        profile.load().lines_watch(finder.main)

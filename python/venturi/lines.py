@@ -1,0 +1,280 @@
+"""profile: how often the lines of a function run, and how long they take.
+
+    from venturi import profile
+
+    @profile
+    def step(message):
+        ...
+
+`venturi run -l script.py` records them; so does LINE_PROFILE=1 or VENTURI_LINES=FILE in the environment. Without
+any of these the decorator does nothing. It returns what it is given in every case.
+
+Loaded into programs that did not ask for it: it imports nothing beyond what an interpreter has loaded
+anyway, until a function is profiled.
+"""
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FunctionType, ModuleType
+    from typing import Any, Callable, Dict, IO, Iterator, List, Optional, Set, TypeVar
+
+    from . import _statements
+
+    T = TypeVar("T")
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_OFF = ("", "0", "off", "false", "no")
+
+
+def _sibling(name: str) -> "Any":
+    """A module of this package, without the package: `import venturi` may find something else in the program."""
+    full = "venturi." + name
+    if full in sys.modules:
+        return sys.modules[full]
+    if "venturi" in sys.modules and getattr(sys.modules["venturi"], "__path__", None):
+        from importlib import import_module
+        return import_module(full)
+    import _frozen_importlib as bootstrap
+    import _frozen_importlib_external as external
+
+    path = os.path.join(_HERE, name + ".py")
+    loader = external.SourceFileLoader(full, path)
+    return bootstrap._load(external.spec_from_file_location(full, path, loader=loader))
+
+
+_FUNCTION = type(_sibling)
+_CODE = type(_sibling.__code__)
+_MODULE = type(sys)
+_WRAPPERS = ("staticmethod", "classmethod", "property", "partial", "partialmethod", "cached_property",
+             "_lru_cache_wrapper")
+
+
+class _Source:
+    """The text of a file: asked for once, handed over to the recording once."""
+
+    def __init__(self, file: str, names: "Dict[str, Any]") -> None:
+        import linecache
+
+        self.file = file
+        self.text: "Optional[_statements.Text]" = None
+        self.is_given = False
+        self._lines: "List[str]" = []
+        try:
+            linecache.checkcache(file)
+            self._lines = linecache.getlines(file, names)
+            if self._lines:
+                self.text = _sibling("_statements").Text("".join(self._lines))
+        except Exception:  # a loader, an encoding, a codec: there is no text then
+            self.text = None
+
+    def give(self, extension: "Any") -> None:
+        """Only what the code was found in: nothing is shown beside lines of something else."""
+        if not self.is_given and self.text is not None:
+            text = "".join(self._lines).encode("utf-8", "backslashreplace")
+            self.is_given = extension.session_give(self.file.encode("utf-8", "backslashreplace"), text)
+
+
+class Profile:
+    """What @profile is. One for the whole program: `venturi.profile`."""
+
+    def __init__(self) -> None:
+        self._is_on = False
+        self._extension: "Any" = None  # loaded when it is first needed
+        self._waiting: "List[Any]" = []  # weak references to what was decorated while it was off
+        self._sources: "Dict[str, _Source]" = {}
+        self._report: "Any" = None
+
+    # -- decorating ------------------------------------------------------------------------------------
+
+    def __call__(self, given: "T") -> "T":
+        """Profiles a function, method, property, class or module, and returns it as it is."""
+        for function in _functions_in(given, set()):
+            self.add_function(function)
+        return given
+
+    def add_function(self, function: "Any") -> None:
+        """A function, or a code object if no function is known that has it."""
+        if not isinstance(function, (_FUNCTION, _CODE)):
+            self(function)
+        elif not self._is_on:
+            self._wait(function)
+        elif not self._extension.lines_know(function):
+            self._add(function)
+
+    add_callable = add_function
+
+    def add_class(self, given: type) -> None:
+        """Every function that stands in a class."""
+        self(given)
+
+    def add_module(self, given: "ModuleType") -> None:
+        """Every function and class that a module defines."""
+        self(given)
+
+    def _wait(self, function: "Any") -> None:
+        from _weakref import ref
+
+        self._waiting.append(ref(function))
+
+    def _add(self, function: "Any", qualname: str = "") -> None:
+        is_code = isinstance(function, _CODE)
+        code: "CodeType" = function if is_code else function.__code__
+        source = self._source_of(code, {} if is_code else function.__globals__)
+        statements = _sibling("_statements")
+        found = None
+        if source.text is not None:
+            found = statements.by_statements(code, source.text)
+        if found is not None:
+            source.give(self._extension)
+        else:
+            found = statements.by_lines(code)
+        name = qualname or getattr(function, "__qualname__", getattr(function, "co_qualname", code.co_name))
+        self._extension.lines_add(function, name, found.rows, found.marks, found.has_extra, found.last_line)
+
+    def _source_of(self, code: "CodeType", names: "Dict[str, Any]") -> _Source:
+        source = self._sources.get(code.co_filename)
+        if source is None or source.text is None:
+            source = self._sources[code.co_filename] = _Source(code.co_filename, names)
+        elif source.text.block_of(code) is None and not code.co_name.startswith("<"):
+            source = self._sources[code.co_filename] = _Source(code.co_filename, names)  # it may have changed
+        return source
+
+    # -- on and off ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Lines are profiled from now on, those of functions that were decorated before too."""
+        if self._is_on:
+            return
+        self.load().lines_start()
+        self._is_on = True
+        waiting, self._waiting = self._waiting, []
+        for source in self._sources.values():
+            source.give(self._extension)
+        for reference in waiting:
+            function = reference()
+            if function is not None:
+                self.add_function(function)
+
+    def load(self) -> "Any":
+        """The extension. ImportError: there is none for this interpreter."""
+        if self._extension is None:
+            self._extension = _sibling("_venturi")
+        return self._extension
+
+    def enable(self, output_prefix: "Optional[str]" = None) -> None:
+        """Starts a recording, unless one is going on, and reports when the program ends."""
+        if self._report is None and not self.load().info()["recording"]:
+            self._report = _sibling("_lines_report").Report(self._extension, output_prefix or "profile_output")
+        self.start()
+
+    def disable(self) -> None:
+        """No lines are profiled from here on."""
+        if self._is_on:
+            self._extension.lines_stop()
+        self._is_on = False
+
+    def enable_by_count(self) -> None:
+        self.enable()
+
+    def disable_by_count(self) -> None:
+        pass
+
+    def __enter__(self) -> "Profile":
+        self.enable()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        pass
+
+    # -- what it shows ---------------------------------------------------------------------------------
+
+    def print_stats(self, stream: "Optional[IO[str]]" = None, **options: "Any") -> None:
+        """The table of what was recorded until now."""
+        if self._report is not None:
+            self._report.print_stats(stream or sys.stdout)
+
+    def dump_stats(self, filename: str) -> None:
+        """A file for `python -m line_profiler`."""
+        if self._report is not None:
+            self._report.dump_stats(filename)
+
+    def show(self) -> None:
+        """What is also done when the program ends: the table, and files of it."""
+        if self._report is not None:
+            self._report.show()
+
+    def runcall(self, function: "Callable[..., Any]", *args: "Any", **keywords: "Any") -> "Any":
+        """Profiles a function and calls it."""
+        self.enable()
+        self(function)
+        return function(*args, **keywords)
+
+
+# ---- what there is in an object --------------------------------------------------------------------------
+
+
+def _parts_of(given: "Any") -> "List[Any]":
+    """Objects that a descriptor or wrapper calls."""
+    kind = type(given).__name__
+    if kind == "property":
+        return [given.fget, given.fset, given.fdel]
+    for name in ("__func__", "func", "__wrapped__"):  # methods, partials and cached properties, caches
+        inner = getattr(type(given), name, None) is not None or name in getattr(given, "__dict__", {})
+        if inner:
+            return [getattr(given, name)]
+    return []
+
+
+def _functions_in(given: "Any", seen: "Set[int]") -> "Iterator[Any]":
+    """Functions of an object; of classes and modules those that they define themselves."""
+    if given is None or id(given) in seen:
+        return
+    seen.add(id(given))
+    if isinstance(given, _FUNCTION):
+        yield given
+    elif isinstance(given, (type, _MODULE)):
+        home = given.__name__ if isinstance(given, _MODULE) else given.__module__
+        for part in list(vars(given).values()):
+            if isinstance(part, _FUNCTION) or type(part).__name__ in _WRAPPERS or (
+                    isinstance(part, type) and part.__module__ == home):
+                yield from (function for function in _functions_in(part, seen) if function.__module__ == home)
+    else:
+        for part in _parts_of(given):
+            yield from _functions_in(part, seen)
+
+
+profile = Profile()
+
+
+# ---- how a program comes to it ---------------------------------------------------------------------------
+
+
+def begin_under_tool(targets: str) -> None:
+    """`venturi run -l`: `profile` is a builtin, line_profiler's is ours, and what -p names is profiled."""
+    import builtins
+
+    profile.start()
+    setattr(builtins, "profile", profile)
+    _sibling("_lines_imports").begin(profile, [target for target in targets.split(":") if target])
+
+
+def _begin_by_environment() -> None:
+    is_asked = os.environ.get("LINE_PROFILE", "").lower() not in _OFF or "--line-profile" in getattr(sys, "argv", ())
+    file = os.environ.get("VENTURI_LINES", "")
+    try:
+        if "lines" in os.environ.get("VENTURI_PYTHON", "").split(",") and os.environ.get("VENTURI_SESSION"):
+            profile.start()
+        elif file:
+            extension = profile.load()
+            if not extension.info()["recording"]:
+                _sibling("_lines_report").record(extension, file)
+            profile.start()
+        elif is_asked:
+            profile.enable()
+    except (ImportError, OSError, RuntimeError) as error:
+        sys.stderr.write("venturi: lines are not profiled: %s\n" % " ".join(str(error).split()))
+
+
+_begin_by_environment()

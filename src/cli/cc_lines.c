@@ -1,0 +1,85 @@
+/*
+ * cc_lines.c - what `venturi cc -l` adds to the compiler's command line, so that lines are counted.
+ *
+ * The compilers' own coverage is switched on and our runtime linked in place of theirs; a script for the linker puts
+ * the counters into pages of their own.
+ */
+#include "cli/cc.h"
+#include "cli/cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SAMPLER "libventuri-sample.so"
+
+static bool uses_other_linker(char *const *words)
+{
+    for (; *words; words++)
+        if (!strcmp(*words, "-fuse-ld=gold") || !strcmp(*words, "-fuse-ld=mold"))
+            return true;
+    return false;
+}
+
+bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
+{
+    const char *name = (*argv)[0];
+
+    memset(lines, 0, sizeof *lines);
+    while (*argc > 1) {
+        const char *word = (*argv)[1];
+
+        if (!strcmp(word, "-l") || !strcmp(word, "--lines"))
+            lines->is_on = true;
+        else if (!strcmp(word, "--exact"))
+            lines->is_exact = true;
+        else
+            break;
+        ++*argv;
+        --*argc;
+    }
+    (*argv)[0] = (char *)name;
+    if (lines->is_exact && !lines->is_on) {
+        vti_cmd_fail(name, "--exact is for lines: venturi %s -l --exact FILE…", name);
+        return false;
+    }
+    if (lines->is_on && uses_other_linker(*argv)) {
+        vti_cmd_fail(name, "-l: lines need the linker ld or lld, for its INSERT");
+        return false;
+    }
+    return true;
+}
+
+void vti_cc_lines_before(const struct vti_cc_lines *lines, struct vti_cc *line, bool is_clang)
+{
+    (void)lines;
+    vti_cc_add(line, "-fprofile-arcs");
+    vti_cc_add(line, "-ftest-coverage");
+    vti_cc_add(line, "-fprofile-update=atomic");
+    vti_cc_add(line, "-fdata-sections");
+    if (!is_clang) /* which inlines only after it has put in the counters */
+        vti_cc_add(line, "-fno-early-inlining");
+}
+
+void vti_cc_lines_after(struct vti_cc *line, bool is_static)
+{
+    char sampler[PATH_MAX + sizeof SAMPLER + 1];
+
+    snprintf(line->script, sizeof line->script, "-Wl,-T,%s/venturi-counters.ld", line->folder);
+    snprintf(sampler, sizeof sampler, "%s/" SAMPLER, line->folder);
+    vti_cc_add(line, line->script);
+    vti_cc_add(line, "-L");
+    vti_cc_add(line, line->folder);
+    vti_cc_add(line, "-lventuri-line-hooks");
+    if (is_static) {
+        vti_cc_add(line, "-lventuri-lines-static");
+        vti_cc_add(line, "-pthread");
+        return;
+    }
+    vti_cc_add(line, line->rpath);
+    vti_cc_add(line, "-Wl,--push-state,--no-as-needed");
+    vti_cc_add(line, "-lventuri-lines");
+    if (!access(sampler, R_OK))
+        vti_cc_add(line, "-lventuri-sample");
+    vti_cc_add(line, "-Wl,--pop-state");
+}

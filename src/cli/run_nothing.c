@@ -1,0 +1,63 @@
+/*
+ * run_nothing.c - why a recording is empty, and what helps.
+ *
+ * The program's file says how it was made; what it has loaded or started since is not known here.
+ */
+#include "cli/run_nothing.h"
+
+#include "cli/cmd.h"
+#include "cli/elf.h"
+#include "cli/preload.h"
+
+#include <limits.h>
+
+static void say_about_native(const struct vti_run_wish *wish, const char *path,
+                             const struct vti_elf_facts *facts)
+{
+    if (facts->is_static) {
+        vti_cmd_say("%s  nothing recorded: %s is linked statically, which leaves no place for us",
+                    path, wish->program);
+        vti_cmd_say("next  link it dynamically; or `perf record -g`, and `venturi import` of what "
+                    "`perf script` prints");
+    } else if (facts->has_hooks) {
+        vti_cmd_say(
+            "%s  nothing recorded: %s was compiled for it, but did not connect (a sandbox?)", path,
+            wish->program);
+        vti_cmd_say("next  venturi doctor");
+    } else if (wish->wants_samples) {
+        vti_cmd_say("%s  nothing recorded: too little CPU time was used for a sample", path);
+    } else {
+        vti_cmd_say("%s  nothing recorded: %s was not compiled by `venturi cc`%s", path,
+                    wish->program,
+                    wish->wants_c_functions ? " (-finstrument-functions), nor was what it loaded"
+                                            : ", and hit no trace point, or a sandbox kept us out");
+        vti_cmd_say("next  venturi cc to compile it, or venturi run --native %s as it is (or "
+                    "VT_SPAN in its code)",
+                    wish->program);
+    }
+}
+
+void vti_run_say_no_lines(const char *path)
+{
+    vti_cmd_say("%s  nothing recorded: no function that is profiled was called", path);
+    vti_cmd_say("next  put @profile above a function that runs, or use -p MODULE");
+}
+
+void vti_run_say_nothing(const struct vti_run_wish *wish, const char *path)
+{
+    struct vti_elf_facts facts;
+    char file[PATH_MAX];
+
+    vti_program_find(wish->program, file, sizeof file);
+    vti_elf_look(&facts, file);
+    if (wish->is_python && wish->wants_lines)
+        vti_run_say_no_lines(path);
+    else if (wish->is_python)
+        vti_cmd_say("%s  nothing recorded: no function was seen", path);
+    else if (facts.is_elf)
+        say_about_native(wish, path, &facts);
+    else
+        vti_cmd_say("%s  nothing recorded: %s is no program of its own, and what it started is not "
+                    "made for it (venturi cc, run --native)",
+                    path, wish->program);
+}

@@ -1,0 +1,20 @@
+/* run_nothing.h - why a recording is empty, and what helps. */
+#ifndef VENTURI_CLI_RUN_NOTHING_H
+#define VENTURI_CLI_RUN_NOTHING_H
+
+#include <stdbool.h>
+
+/* What was run, and what was asked for. */
+struct vti_run_wish {
+    const char *program; /* as it was given */
+    bool is_python;
+    bool wants_c_functions, wants_samples, wants_lines;
+};
+
+/* Two lines on stderr, for `run -l` of Python. */
+void vti_run_say_no_lines(const char *path);
+
+/* Two lines on stderr. `path` is the recording. */
+void vti_run_say_nothing(const struct vti_run_wish *wish, const char *path);
+
+#endif

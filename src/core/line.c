@@ -1,0 +1,238 @@
+/*
+ * line.c - the hot path of lines: which line of a function runs (venturi/line.h).
+ *
+ * As in call.c each function does its usual work in a straight line (line_step.h) and leaves what is unusual to
+ * line_slow.c. The clock is read once for an event. Numbers are written by their own thread only and are
+ * right whenever the process is killed. A signal handler that has lines may come at any point: what it
+ * opens it closes again.
+ */
+#include "core/line_step.h"
+
+#include <string.h>
+
+_Static_assert(VT_ON_LINES == VTI_CONTROL_LINES, "one idea of bits");
+
+static inline struct vti_line_frame *begin_call(struct vt_lines *lines, const void *frame)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_table *table = self ? vti_line_known_table(self, lines) : NULL;
+
+    if (vti_likely(table && table->function && self->line_top + 1 < self->line_end &&
+                   self->line_top->frame != frame && !self->lines->unplaced))
+        return vti_line_push(self, table, frame);
+    return vti_line_is_off() || !lines->function ? NULL : vti_line_push_slowly(lines, frame);
+}
+
+void vt_lines_enter(struct vt_lines *lines, const void *frame)
+{
+    struct vti_line_frame *top = begin_call(lines, frame);
+
+    if (vti_unlikely(!top))
+        return;
+    vti_self->slot->line_events++;
+    top->table->function->hits++;
+}
+
+/* The innermost call reaches a row. */
+static inline void arrive(struct vti_thread *self, struct vti_line_frame *top, uint32_t at,
+                          uint32_t is_start)
+{
+    struct vti_line_row *row = &top->table->rows[at];
+
+    self->slot->line_events++;
+    if (vti_unlikely(at >= top->table->row_count || !row->line)) {
+        row = vti_line_row_of(self, top, at);
+        if (!row) {
+            vti_line_reach_nowhere(self, top);
+            return;
+        }
+    }
+    vti_line_step(self, top, row, is_start != 0, vti_clock_read(self->clock));
+    if (vti_unlikely(is_start & VT_LINE_UNTOLD))
+        row->line->events--;
+}
+
+void vt_line_reach(const void *frame, uint32_t row, uint32_t is_start)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_frame *top;
+
+    if (vti_unlikely(!self)) {
+        if (!vti_line_is_off())
+            vti_line_switch_over();
+        return;
+    }
+    top = self->line_top;
+    if (vti_unlikely(top->frame != frame)) {
+        top = vti_line_find(self, frame);
+        self->slot->lost_lines += !top && self->lines->unplaced;
+    }
+    if (vti_likely(top))
+        arrive(self, top, row, is_start);
+}
+
+void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t row, uint32_t is_start)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_frame *top = self ? self->line_top : NULL;
+
+    if (vti_unlikely(!top || top->frame != frame || top->table->lines != lines)) {
+        top = top && top->frame != frame ? vti_line_find(self, frame) : NULL;
+        if (self && !top && self->lines->unplaced) {
+            self->slot->lost_lines++;
+            return;
+        }
+        if (!top || top->table->lines != lines)
+            top = begin_call(lines, frame);
+        self = vti_self;
+    }
+    if (vti_likely(top))
+        arrive(self, top, row, is_start);
+}
+
+void vt_lines_leave(const void *frame)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_frame *top;
+
+    if (vti_unlikely(!self)) {
+        if (!vti_line_is_off())
+            vti_line_switch_over();
+        return;
+    }
+    top = self->line_top;
+    if (vti_unlikely(top->frame != frame)) {
+        top = vti_line_find(self, frame);
+        if (!top) {
+            self->lines->unplaced -= self->lines->unplaced != 0;
+            return;
+        }
+    }
+    self->slot->line_events++;
+    vti_line_end(self, top, vti_clock_read(self->clock));
+}
+
+void vt_lines_suspend(const void *frame, struct vt_line_pause *pause)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_frame *top = self ? self->line_top : NULL;
+    uint64_t now;
+
+    *pause = (struct vt_line_pause){0, 0};
+    if (top && vti_unlikely(top->frame != frame))
+        top = vti_line_find(self, frame);
+    if (vti_unlikely(!top)) {
+        vt_lines_leave(frame);
+        return;
+    }
+    self->slot->line_events++;
+    now = vti_clock_read(self->clock);
+    pause->since = now;
+    if (top->statement) {
+        pause->elapsed = top->begin ? now - top->begin + 1 : 0;
+        if (vti_line_is_shared(top->statement))
+            vti_line_close(self, top->statement, now);
+    }
+    vti_line_pop(self, top, now);
+}
+
+static inline void count_pause(struct vti_line *line, uint64_t took)
+{
+    line->resumes++;
+    line->suspended += took;
+}
+
+void vt_lines_resume(struct vt_lines *lines, const void *frame, uint32_t at,
+                     const struct vt_line_pause *pause)
+{
+    struct vti_line_frame *top = begin_call(lines, frame);
+    struct vti_thread *self = vti_self;
+    struct vti_line_row *row;
+    uint64_t took;
+    uint64_t now;
+
+    if (vti_unlikely(!top))
+        return;
+    self->slot->line_events++;
+    row = at < top->table->row_count ? &top->table->rows[at] : NULL;
+    if (row && vti_unlikely(!row->line))
+        row = vti_line_row_of(self, top, at);
+    if (!row)
+        return; /* before its first line, or there is no place: it begins with the next one */
+    now = vti_clock_read(self->clock);
+    took = pause->since && pause->since < now ? now - pause->since : 0;
+    vti_line_step(self, top, row, false, now);
+    row->line->events--;
+    top->begin = pause->elapsed ? now - (pause->elapsed - 1) : 0;
+    count_pause(row->line, took);
+    if (row->statement != row->line)
+        count_pause(row->statement, took);
+    count_pause(top->table->function, took);
+}
+
+void vt_line_callee(const void *frame, uint32_t function, uint64_t ticks)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_row *row = self && self->line_top->frame == frame ? self->line_top->row : NULL;
+    struct vti_line_callee *callee = row ? row->callee : NULL;
+    struct vti_slow slow;
+
+    if (!row || !function)
+        return;
+    if (vti_unlikely(!callee || callee->site != function)) {
+        vti_slow_block(&slow);
+        callee = vti_line_callee_of(self, row->line, function);
+        vti_slow_leave(&slow);
+        if (!callee) {
+            self->slot->lost_lines++;
+            return;
+        }
+        row->callee = callee;
+    }
+    callee->calls++;
+    callee->total += ticks;
+}
+
+void vt_line_lost(void)
+{
+    struct vti_thread *self = vti_self;
+
+    if (self && self->slot)
+        self->slot->lost_lines++;
+}
+
+/* ---- a hook that measures itself ------------------------------------------------------------- */
+
+/* A unit without any event is none to those who read. */
+static uint64_t forget(const struct vti_thread *self, struct vti_line *line)
+{
+    uint64_t total = line ? line->total : 0;
+
+    if (!line || line->open)
+        return 0;
+    line->events = line->hits = line->total = line->inner = 0;
+    line->suspended = line->resumes = line->shortest = line->longest = 0;
+    if (line->durations + 1 > 1)
+        memset(vti_line_counts(self, line), 0, VTI_DURATION_UNITS * VTI_UNIT_BYTES);
+    return total;
+}
+
+uint64_t vt_lines_forget(struct vt_lines *lines)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_table *table = self ? vti_line_known_table(self, lines) : NULL;
+    uint64_t total = 0;
+
+    if (!table)
+        return 0;
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        struct vti_line_row *row = &table->rows[i];
+
+        total += forget(self, row->line);
+        forget(self, row->whole);
+        if (row->callee)
+            row->callee->calls = row->callee->total = 0;
+    }
+    forget(self, table->function);
+    return total;
+}

@@ -1,0 +1,12 @@
+/* ending.h - how a process ended that is not our child. */
+#ifndef VENTURI_DRAIN_ENDING_H
+#define VENTURI_DRAIN_ENDING_H
+
+#include "format/facts.h"
+
+#include <sys/types.h>
+
+/* Asked when it has ended; VTI_ENDED_UNKNOWN if nobody can tell any more, or if it goes on. */
+enum vti_process_end vti_ending_find(int pidfd, pid_t pid, uint32_t *status);
+
+#endif
