@@ -29,6 +29,23 @@ static int move_up(int fd)
     return high;
 }
 
+/* From 1 to the period; another one for each thread. */
+static uint64_t some_part(uint64_t period_ns)
+{
+    struct timespec now;
+    uint64_t seed;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seed = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)gettid() * 0xc2b2ae3d27d4eb4fu;
+    seed ^= seed >> 29;
+    return 1 + seed * 0xbf58476d1ce4e5b9u % period_ns;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
 /* Only time in user mode: it needs no privilege, and since the kernel never interrupts a system call for it none
  * fails with EINTR because of us. */
 static bool start_event(struct vti_sampler *sampler)
@@ -36,7 +53,7 @@ static bool start_event(struct vti_sampler *sampler)
     struct perf_event_attr wanted = {.type = PERF_TYPE_SOFTWARE,
                                      .size = sizeof wanted,
                                      .config = PERF_COUNT_SW_TASK_CLOCK,
-                                     .sample_period = sampler->period_ns,
+                                     .sample_period = some_part(sampler->period_ns),
                                      .exclude_kernel = 1,
                                      .exclude_hv = 1,
                                      .disabled = 1,
@@ -60,9 +77,8 @@ static bool start_event(struct vti_sampler *sampler)
 
 static bool start_timer(struct vti_sampler *sampler)
 {
-    const struct timespec period = {(time_t)(sampler->period_ns / 1000000000u),
-                                    (long)(sampler->period_ns % 1000000000u)};
-    const struct itimerspec times = {period, period};
+    const struct itimerspec times = {timespec_of(sampler->period_ns),
+                                     timespec_of(some_part(sampler->period_ns))};
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = VTI_SAMPLER_SIGNAL};
 
     event.sigev_notify_thread_id = gettid();
@@ -79,6 +95,7 @@ static bool start_timer(struct vti_sampler *sampler)
 bool vti_sampler_start(struct vti_sampler *sampler, uint64_t period_ns, bool only_timer)
 {
     sampler->period_ns = period_ns;
+    sampler->is_first = true;
     return (!only_timer && start_event(sampler)) || start_timer(sampler);
 }
 
@@ -109,10 +126,13 @@ void vti_sampler_leave(struct vti_sampler *sampler)
     sampler->clock = 0;
 }
 
-uint64_t vti_sampler_ns(const struct vti_sampler *sampler, const siginfo_t *info)
+uint64_t vti_sampler_ns(struct vti_sampler *sampler, const siginfo_t *info)
 {
     uint64_t periods = 1;
 
+    if (sampler->is_first && sampler->clock == VT_SAMPLE_CLOCK_EVENT)
+        ioctl(sampler->fd, PERF_EVENT_IOC_PERIOD, &sampler->period_ns);
+    sampler->is_first = false;
     if (info->si_code == SI_TIMER && info->si_overrun > 0)
         periods += (unsigned)info->si_overrun;
     return periods * sampler->period_ns;

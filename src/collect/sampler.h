@@ -27,9 +27,13 @@ struct vti_sampler {
         event; /* its id: the program may have closed it, and the number may be another's now */
     timer_t timer;
     uint64_t period_ns;
+    bool is_first; /* the first signal is still to come, after a part of the period */
 };
 
-/* For the calling thread. False if neither can be had. */
+/*
+ * For the calling thread. False if neither can be had. The first signal comes after a random part of the period, so
+ * that a thread which lives for a tenth of it is seen in one of ten cases: all of them together count for what they were.
+ */
 bool vti_sampler_start(struct vti_sampler *sampler, uint64_t period_ns, bool only_timer);
 
 /* From any thread of the process; a sampler that is not running stays so. */
@@ -38,7 +42,7 @@ void vti_sampler_stop(struct vti_sampler *sampler);
 /* In a forked child: lets go of the parent's. */
 void vti_sampler_leave(struct vti_sampler *sampler);
 
-/* The CPU time that a signal stands for. */
-uint64_t vti_sampler_ns(const struct vti_sampler *sampler, const siginfo_t *info);
+/* The CPU time that a signal stands for; in its handler. */
+uint64_t vti_sampler_ns(struct vti_sampler *sampler, const siginfo_t *info);
 
 #endif

@@ -115,6 +115,16 @@ def test_fork_and_exec(compile, sample, clock):
     assert all(done.samples(name) > 10 for name in where)
 
 
+@pytest.mark.parametrize("what", ["threads", "processes"])
+def test_lives_shorter_than_a_period(compile, sample, what):
+    """Most of them are never met; those that are stand for the others."""
+    done = sample(compile("brief.c"), what)
+    found = done.samples("brief")
+    expected = done.facts["work"] * 1000
+    assert expected > 60
+    assert 0.5 * expected < found < 2 * expected
+
+
 def test_a_program_with_its_own_sigprof(compile, sample):
     done = sample(compile("signals.c"), "prof")
     assert done.facts["signals"] > 0
