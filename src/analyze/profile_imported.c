@@ -12,7 +12,7 @@
 
 struct loading {
     struct vti_profile *profile;
-    const vt_recording *recording;
+    vt_recording *recording;
     bool wants_callers; /* the second pass */
 };
 
@@ -85,6 +85,8 @@ static int take_block(const struct vti_block_header *header, const uint8_t *payl
             if (loading->wants_callers)
                 code = take_caller(loading, row.site, &caller);
     }
+    if (!code && (in.failed || vti_reader_left(&in)))
+        vti_damage_note_block(loading->recording, header, payload);
     return code;
 }
 

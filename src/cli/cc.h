@@ -22,6 +22,7 @@ void vti_cc_add(struct vti_cc *line, const char *word);
 struct vti_cc_lines {
     bool is_on;
     bool is_exact;
+    char as[PATH_MAX]; /* our assembler, if it is */
 };
 
 /* Takes -l and --exact off the front of `argv`. False after having said what is wrong with them. */

@@ -4,6 +4,7 @@
  * The compilers' own coverage is switched on and our runtime linked in place of theirs; a script for the linker puts
  * the counters into pages of their own.
  */
+#include "base/beside.h"
 #include "cli/cc.h"
 #include "cli/cmd.h"
 
@@ -23,6 +24,7 @@ static bool uses_other_linker(char *const *words)
 
 bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
 {
+    static const char *const places[] = {"src/exact/as/as", "../libexec/venturi/exact/as"};
     const char *name = (*argv)[0];
 
     memset(lines, 0, sizeof *lines);
@@ -43,6 +45,11 @@ bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
         vti_cmd_fail(name, "--exact is for lines: venturi %s -l --exact FILE…", name);
         return false;
     }
+    if (lines->is_exact && !vti_beside_find(places, sizeof places / sizeof *places, lines->as,
+                                            sizeof lines->as)) {
+        vti_cmd_fail(name, "--exact: there is no assembler of ours for this machine: x86-64 only");
+        return false;
+    }
     if (lines->is_on && uses_other_linker(*argv)) {
         vti_cmd_fail(name, "-l: lines need the linker ld or lld, for its INSERT");
         return false;
@@ -50,15 +57,36 @@ bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
     return true;
 }
 
+/* Functions say when they begin and end, all of their lines are their own, and our assembler comes first. */
+static void add_exact(const struct vti_cc_lines *lines, struct vti_cc *line, bool is_clang)
+{
+    static const char *const options[] = {"-finstrument-functions", "-fno-omit-frame-pointer",
+                                          "-mno-red-zone", "-fno-inline",
+                                          "-fno-optimize-sibling-calls"};
+
+    snprintf(line->tools, sizeof line->tools, "-B%s", lines->as);
+    *(strrchr(line->tools, '/') + 1) = 0;
+    vti_cc_add(line, line->tools);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        vti_cc_add(line, options[i]);
+    if (is_clang) {
+        vti_cc_add(line, "-fno-integrated-as");
+    } else {
+        vti_cc_add(line, "-fno-reorder-blocks-and-partition");
+        vti_cc_add(line, "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib/gcc");
+    }
+}
+
 void vti_cc_lines_before(const struct vti_cc_lines *lines, struct vti_cc *line, bool is_clang)
 {
-    (void)lines;
     vti_cc_add(line, "-fprofile-arcs");
     vti_cc_add(line, "-ftest-coverage");
     vti_cc_add(line, "-fprofile-update=atomic");
     vti_cc_add(line, "-fdata-sections");
     if (!is_clang) /* which inlines only after it has put in the counters */
         vti_cc_add(line, "-fno-early-inlining");
+    if (lines->is_exact)
+        add_exact(lines, line, is_clang);
 }
 
 void vti_cc_lines_after(struct vti_cc *line, bool is_static)

@@ -63,8 +63,8 @@ static void add_line(struct vti_json *json, const struct vti_lines_line *line, d
 static void add_source(struct vti_json *json, const struct vti_lines_text *text,
                        const struct vti_lines_function *function)
 {
-    static const char *const states[] = {"stored",  "file", "changed",
-                                         "missing", "none", "none", "unreadable"};
+    static const char *const states[] = {"stored", "file", "changed",   "missing",
+                                         "none",   "none", "unreadable"};
     uint32_t last = vti_lines_last(text, function);
 
     vti_json_add_uint(json, "last_line", last);

@@ -41,6 +41,7 @@ struct table {
     unsigned count;                     /* of all columns but the source */
     unsigned widths[EXTRA + VTI_LINES_COLUMNS + 1];
     double total;
+    bool is_sampled;
     const struct palette *colours;
 };
 
@@ -260,11 +261,7 @@ static void add_title(const struct table *table)
     const struct vti_lines_function *function = table->function;
     struct vti_buf *out = table->out;
 
-    vti_buf_printf(out, "Total time: %s%g s\n",
-                   table->view->lines->is_estimated && function->line_count &&
-                           function->lines[0].how == VTI_LINE_SAMPLED
-                       ? "~"
-                       : "",
+    vti_buf_printf(out, "Total time: %s%g s\n", table->is_sampled ? "~" : "",
                    table->total * table->view->lines->unit_s);
     if (table->text->state == VTI_TEXT_MISSING || table->text->state == VTI_TEXT_NO_FILE) {
         vti_buf_add_text(out, "\nCould not find file ");
@@ -318,14 +315,14 @@ static void choose_columns(struct table *table)
 {
     const struct vti_lines_function *function = table->function;
     unsigned extra = table->view->column_count;
-    bool is_sampled = false, has_error = false;
+    bool has_error = false;
 
     memcpy(table->columns, table->view->columns, sizeof table->view->columns);
     for (size_t i = 0; i < function->line_count; i++)
-        is_sampled |= function->lines[i].how == VTI_LINE_SAMPLED;
+        table->is_sampled |= function->lines[i].how == VTI_LINE_SAMPLED;
     for (unsigned i = 0; i < extra; i++)
         has_error |= table->columns[i].what == VTI_EXTRA_ERROR;
-    if (is_sampled && !has_error && extra < VTI_LINES_COLUMNS)
+    if (table->is_sampled && !has_error && extra < VTI_LINES_COLUMNS)
         table->columns[extra++] = (struct vti_lines_column){VTI_EXTRA_ERROR, 0, "+/-"};
     table->count = EXTRA + extra;
 }

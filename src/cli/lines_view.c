@@ -143,7 +143,7 @@ int vti_lines_view_choose(struct vti_lines_view *view, const char *const *names,
     for (size_t i = 0; i < lines->function_count; i++)
         if (fits(&lines->functions[i], names))
             view->functions[view->count++] = (uint32_t)i;
-    if (is_sorted)
+    if (is_sorted && view->count)
         qsort_r(view->functions, view->count, sizeof *view->functions, compare_totals,
                 (void *)(uintptr_t)lines);
     return 0;

@@ -9,9 +9,19 @@
 #define NAME_LEAST 12 /* columns that a name needs beside the figures */
 
 struct order {
+    const struct vti_profile *profile;
     const char *key;
     double (*value)(const struct vti_profile_row *row); /* NULL: by name */
 };
+
+/* "Step.execute"; parameters of C++ do not fit. */
+static const char *shown_name(const struct vti_profile *profile, const struct vti_profile_row *row)
+{
+    const struct vti_function *function = &profile->calls->functions[row->function];
+    const char *name = strcmp(function->language, "c") ? function->name : function->function;
+
+    return *name ? name : row->name;
+}
 
 static double total_of(const struct vti_profile_row *row)
 {
@@ -60,7 +70,9 @@ static int compare(const void *left, const void *right, void *arg)
     const struct order *order = arg;
     double one = order->value ? order->value(*a) : 0;
     double other = order->value ? order->value(*b) : 0;
-    int names = order->value ? 0 : strcmp((*a)->name, (*b)->name);
+    int names = order->value
+                    ? 0
+                    : strcmp(shown_name(order->profile, *a), shown_name(order->profile, *b));
 
     if (isnan(one) || isnan(other)) /* what is not known comes last */
         names = isnan(one) - isnan(other);
@@ -70,16 +82,18 @@ static int compare(const void *left, const void *right, void *arg)
 }
 
 /* Functions have no errors: by what they took themselves then, as if nothing was asked for. */
-static struct order find_order(const char *key)
+static struct order find_order(const struct vti_profile *profile, const char *key)
 {
-    static const struct order orders[] = {{"total", total_of}, {"count", count_of}, {"min", min_of},
-                                          {"avg", average_of}, {"max", max_of},     {"p50", p50_of},
-                                          {"p99", p99_of},     {"name", NULL}};
+    static const struct order orders[] = {{NULL, "total", total_of}, {NULL, "count", count_of},
+                                          {NULL, "min", min_of},     {NULL, "avg", average_of},
+                                          {NULL, "max", max_of},     {NULL, "p50", p50_of},
+                                          {NULL, "p99", p99_of},     {NULL, "name", NULL}};
+    struct order order = {profile, "self", self_of};
 
     for (size_t i = 0; key && i < sizeof orders / sizeof *orders; i++)
         if (!strcmp(orders[i].key, key))
-            return orders[i];
-    return (struct order){"self", self_of};
+            order.value = orders[i].value;
+    return order;
 }
 
 /* Rows in the order that was asked for; to be freed. NULL without memory. */
@@ -87,7 +101,7 @@ static const struct vti_profile_row **sorted(const struct vti_report *report)
 {
     const struct vti_profile *profile = &report->functions;
     const struct vti_profile_row **rows = calloc(profile->row_count + 1, sizeof *rows);
-    struct order order = find_order(report->sort);
+    struct order order = find_order(profile, report->sort);
 
     for (size_t i = 0; rows && i < profile->row_count; i++)
         rows[i] = &profile->rows[i];
@@ -104,19 +118,18 @@ static void add_time(struct vti_table *table, double seconds)
         vti_table_time(table, seconds * 1e9);
 }
 
-/* "Step.execute step.py:12": the file without its folders, because the whole does not fit. Nor do parameters of C++. */
+/* "Step.execute step.py:12": the file without its folders, because the whole does not fit. */
 static void add_name(struct vti_table *table, const struct vti_profile *profile,
                      const struct vti_profile_row *row)
 {
-    const struct vti_function *function = &profile->calls->functions[row->function];
-    const char *name = strcmp(function->language, "c") ? function->name : row->name;
+    const char *name = shown_name(profile, row);
     const char *slash = strrchr(row->file, '/');
 
     if (row->line)
-        vti_table_printf(table, "%s%s %s:%u", row->samples ? "~" : "", *name ? name : row->name,
+        vti_table_printf(table, "%s%s %s:%u", row->samples ? "~" : "", name,
                          slash ? slash + 1 : row->file, row->line);
     else
-        vti_table_printf(table, "%s%s", row->samples ? "~" : "", *name ? name : row->name);
+        vti_table_printf(table, "%s%s", row->samples ? "~" : "", name);
 }
 
 static void fill(struct vti_table *table, const struct vti_report *report,

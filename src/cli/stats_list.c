@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/pattern.h"
+#include "cli/render.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -215,6 +216,18 @@ static int compare_rows(const void *left, const void *right, void *arg)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
+/* A name with a line end in it would look like a row of its own. */
+static void keep_on_one_line(struct vti_buf *label)
+{
+    struct vti_buf safe = {0};
+
+    if (label->failed || !label->len || !memchr(label->data, '\n', label->len))
+        return;
+    vti_text_safe(&safe, (const char *)label->data, label->len);
+    vti_buf_fini(label);
+    *label = safe;
+}
+
 static char *make_label(const struct vti_profile_row *row)
 {
     struct vti_buf label = {0};
@@ -226,6 +239,7 @@ static char *make_label(const struct vti_profile_row *row)
         vti_buf_printf(&label, "{%.*s}", (int)len - 2, row->name + 1);
     else
         vti_buf_add_text(&label, row->name);
+    keep_on_one_line(&label);
     vti_buf_add_u8(&label, 0);
     if (label.failed)
         vti_buf_fini(&label);

@@ -213,7 +213,7 @@ static void read_function(struct reading *in, struct notes_file *file,
         say(file, in, "does not fit");
         return;
     }
-    if (vti_flow_solve(&flow, &graph, counters, said->count, getenv("BYLAST") != NULL))
+    if (vti_flow_solve(&flow, &graph, counters, said->count, file->notes.version >= 80))
         print_lines(in, file, function, &flow);
     else
         say(file, in, "has another number of counters");

@@ -4,6 +4,9 @@
  * What flows into a block flows out of it. The arcs that are not counted form a tree (together with one from the exit to
  * the entry): from its leaves inwards each follows from the others. A line was executed as often as
  * its blocks were entered from elsewhere, and once more for each time around a loop that lies on the line as a whole.
+ *
+ * gcc's blocks are small, and one execution of a statement may come back to a line of it. There a block is also taken to
+ * stand on the last of its lines only, as gcov has it, which counts other things twice; the smaller number is right.
  */
 #include "symbols/flow.h"
 
@@ -13,6 +16,7 @@
 #define ENTRY 0u
 #define EXIT 1u
 #define NONE UINT32_MAX
+#define BETWEEN_MOST 8 /* blocks in a row that have no line */
 #define CYCLE_STEPS_MOST (1u << 24) /* of all lines of a function; more is not code */
 
 /* The arcs of each block, in both directions; numbers of arcs. The last arc is from the exit to the entry. */
@@ -28,6 +32,9 @@ struct graph {
     uint32_t *mark;   /* of each block: the line (its number + 1) that it is on, then … */
     uint32_t *next;   /* … the arc to look at next */
     uint32_t *path;
+    uint32_t *bare;    /* blocks that have no line; … */
+    uint32_t *between; /* … of each block: the line that it belongs to all the same, as `mark` */
+    uint32_t bare_count;
     uint32_t steps;
 };
 
@@ -72,8 +79,10 @@ static bool make_room(struct graph *graph)
     graph->mark = calloc(blocks, sizeof(uint32_t));
     graph->next = calloc(blocks, sizeof(uint32_t));
     graph->path = calloc(blocks, sizeof(uint32_t));
+    graph->bare = calloc(blocks, sizeof(uint32_t));
+    graph->between = calloc(blocks, sizeof(uint32_t));
     return graph->out_first && graph->in_first && graph->out && graph->in && graph->parent &&
-           graph->order && graph->left && graph->mark && graph->next && graph->path;
+           graph->order && graph->left && graph->mark && graph->next && graph->path && graph->bare && graph->between;
 }
 
 static void give_back(struct graph *graph)
@@ -88,6 +97,8 @@ static void give_back(struct graph *graph)
     free(graph->mark);
     free(graph->next);
     free(graph->path);
+    free(graph->bare);
+    free(graph->between);
     free(graph->arcs);
 }
 
@@ -190,14 +201,49 @@ static uint64_t use_cycle(struct graph *graph, uint32_t block, uint32_t mark)
     return 0;
 }
 
+static void put_on(struct graph *graph, uint32_t block, uint32_t mark)
+{
+    graph->mark[block] = mark;
+    graph->next[block] = NONE;
+}
+
+/* Whether a block can be reached from blocks of the line only. */
+static bool is_within(struct graph *graph, uint32_t block, uint32_t mark)
+{
+    for (uint32_t j = graph->in_first[block]; j < graph->in_first[block + 1]; j++, graph->steps++)
+        if (graph->mark[graph->arcs[graph->in[j]].from] != mark)
+            return false;
+    return graph->in_first[block] < graph->in_first[block + 1];
+}
+
+/* What the compiler has put between two parts of a line has no line of its own: it belongs to that one. */
+static void mark_between(struct graph *graph, uint32_t mark)
+{
+    bool is_changed = graph->bare_count > 0;
+
+    for (int i = 0; is_changed && i < BETWEEN_MOST && graph->steps < CYCLE_STEPS_MOST; i++) {
+        is_changed = false;
+        for (uint32_t j = 0; j < graph->bare_count; j++) {
+            uint32_t block = graph->bare[j];
+
+            if (graph->mark[block] == mark || !is_within(graph, block, mark))
+                continue;
+            put_on(graph, block, mark);
+            graph->between[block] = mark;
+            for (uint32_t k = graph->out_first[block]; k < graph->out_first[block + 1]; k++)
+                graph->left[graph->out[k]] = graph->arcs[graph->out[k]].count;
+            is_changed = true;
+        }
+    }
+}
+
 static void mark_blocks(struct graph *graph, const struct vti_notes_line *lines, size_t count,
                         uint32_t mark, bool by_last)
 {
     for (size_t i = 0; i < count; i++) {
         if (by_last && !lines[i].is_last)
             continue;
-        graph->mark[lines[i].block] = mark;
-        graph->next[lines[i].block] = NONE;
+        put_on(graph, lines[i].block, mark);
     }
 }
 
@@ -210,6 +256,9 @@ static uint64_t cycles(struct graph *graph, const struct vti_notes_line *lines, 
     do {
         found = 0;
         mark_blocks(graph, lines, count, mark, by_last);
+        for (uint32_t i = 0; i < graph->bare_count; i++)
+            if (graph->between[graph->bare[i]] == mark)
+                put_on(graph, graph->bare[i], mark);
         for (size_t i = 0; i < count && !found; i++)
             if (graph->mark[lines[i].block] == mark && graph->next[lines[i].block] == NONE)
                 found = use_cycle(graph, lines[i].block, mark);
@@ -248,6 +297,8 @@ static uint64_t line_hits(struct graph *graph, const struct vti_notes_line *line
     bool has_blocks = false;
 
     mark_blocks(graph, lines, count, mark, by_last);
+    if (!by_last)
+        mark_between(graph, mark);
     for (size_t i = 0; i < count; i++) {
         bool is_again = i && lines[i].block == lines[i - 1].block;
         bool stands = graph->mark[lines[i].block] == mark;
@@ -266,6 +317,16 @@ static uint64_t line_hits(struct graph *graph, const struct vti_notes_line *line
     if (!has_blocks)
         return sum;
     return entries + cycles(graph, lines, count, mark, by_last);
+}
+
+static void find_bare(struct graph *graph)
+{
+    for (size_t i = 0; i < graph->of->line_count; i++)
+        graph->mark[graph->of->lines[i].block] = 1;
+    for (uint32_t i = EXIT + 1; i < graph->block_count; i++)
+        if (!graph->mark[i])
+            graph->bare[graph->bare_count++] = i;
+    memset(graph->mark, 0, graph->block_count * sizeof *graph->mark);
 }
 
 static int by_line(const void *a, const void *b)
@@ -303,7 +364,12 @@ static bool count_lines(struct graph *graph, struct vti_flow *flow, bool by_last
             end++;
         line->file = lines[i].file;
         line->line = lines[i].line;
-        line->hits = line_hits(graph, lines + i, end - i, (uint32_t)i + 1, by_last);
+        line->hits = line_hits(graph, lines + i, end - i, 2 * (uint32_t)i + 1, false);
+        if (by_last) {
+            uint64_t hits = line_hits(graph, lines + i, end - i, 2 * (uint32_t)i + 2, true);
+
+            line->hits = hits && hits < line->hits ? hits : line->hits;
+        }
     }
     return true;
 }
@@ -312,7 +378,7 @@ bool vti_flow_solve(struct vti_flow *flow, struct vti_notes_graph *notes, const 
                     size_t count, bool by_last)
 {
     struct graph graph = {.of = notes, .block_count = notes->block_count};
-    bool is_good = notes->arc_count < UINT32_MAX - 1 && notes->line_count < UINT32_MAX - 1;
+    bool is_good = notes->arc_count < UINT32_MAX - 1 && notes->line_count < UINT32_MAX / 2 - 1;
 
     memset(flow, 0, sizeof *flow);
     graph.arc_count = (uint32_t)notes->arc_count + 1;
@@ -328,6 +394,7 @@ bool vti_flow_solve(struct vti_flow *flow, struct vti_notes_graph *notes, const 
         list_arcs(&graph, graph.out_first, graph.out, true);
         list_arcs(&graph, graph.in_first, graph.in, false);
         solve(&graph);
+        find_bare(&graph);
         flow->calls = block_count(&graph, ENTRY);
         is_good = count_lines(&graph, flow, by_last);
     }

@@ -18,8 +18,8 @@ struct vti_flow {
 };
 
 /*
- * `counters` are those of the arcs that are counted, in their order. `by_last` as gcov has it: a block stands on the last of
- * its lines (gcc), else on all of them (clang). False if there is another number of them, or no memory.
+ * `counters` are those of the arcs that are counted, in their order; `by_last` for notes of gcc (see flow.c). False if there is
+ * another number of them, or no memory.
  */
 bool vti_flow_solve(struct vti_flow *flow, struct vti_notes_graph *graph, const uint64_t *counters,
                     size_t count, bool by_last);

@@ -32,15 +32,31 @@ static void put(struct text *to, const char *from, size_t len)
     to->bytes[to->len] = 0;
 }
 
-/* The length of what stands in brackets, with them; of whatever kind they are. */
+static size_t in_parentheses(const char *from)
+{
+    size_t at = 0;
+    int depth = 0;
+
+    do {
+        depth += (from[at] == '(') - (from[at] == ')');
+        at++;
+    } while (depth > 0 && from[at]);
+    return at;
+}
+
+/* The length of what stands in brackets, with them; of whatever kind they are. In parentheses "<" may compare. */
 static size_t bracketed(const char *from)
 {
     size_t at = 0;
     int depth = 0;
 
     do {
-        depth += strchr("<({[", from[at]) != NULL;
-        depth -= strchr(">)}]", from[at]) != NULL;
+        if (from[at] == '(') {
+            at += in_parentheses(from + at);
+            continue;
+        }
+        depth += strchr("<{[", from[at]) != NULL;
+        depth -= strchr(">}]", from[at]) != NULL;
         at += from[at] == '-' && from[at + 1] == '>' ? 2 : 1;
     } while (depth > 0 && from[at]);
     return at;

@@ -115,3 +115,15 @@ def test_colour_only_on_a_terminal(venturi):
     assert "\033" not in venturi("doctor").stdout
     assert b"\033[1m" in venturi.on_terminal("doctor")[0]
     assert b"\033" not in venturi.on_terminal("doctor", NO_COLOR="1")[0]
+
+
+def test_options_of_run_in_front(venturi, tmp_path):
+    """As `venturi SCRIPT.py` is short for `venturi run SCRIPT.py`."""
+    for at, words in enumerate((("-o",), ("--quiet", "-o"), ("--no-functions", "-q", "-o"))):
+        venturi(*words, tmp_path / ("%d.vt" % at), "true", check=0)
+        assert (tmp_path / ("%d.vt" % at)).exists()
+    assert venturi("-m", check=2).stderr == "venturi run: -m needs a value: MODULE\n"
+
+
+def test_list_of_formats_fits_80_columns(venturi):
+    assert all(len(line) <= 80 for line in venturi("export", "--list", check=0).stdout.splitlines())

@@ -1,7 +1,9 @@
 """Calls are counted exactly: what cProfile counts for the script's own functions, we count."""
 import json
+import subprocess
 
 import pytest
+from conftest import VENTURI
 
 # A program with a bit of everything that can be called.
 PROGRAM = """
@@ -223,3 +225,12 @@ def test_times(run):
     assert 0.2 <= sleeper["tottime"] < 2 and 0.2 <= sleeper["cumtime"] < 2
     assert sleeper["cumtime"] <= outer["cumtime"] < 2 and outer["tottime"] < 0.1
     assert 0.1 <= sleeper["min"] <= sleeper["p50"] <= sleeper["p99"] <= sleeper["max"] < 2
+
+
+def test_name_with_a_line_end_stays_in_its_row(run):
+    run.script("def f(): pass\n"
+               "type(f)(f.__code__.replace(co_name='one\\n    9    9.999    9.999    9.999 two'), {})()\n")
+    run("script.py")
+    shown = subprocess.run([VENTURI, "stats", run.output], capture_output=True, text=True).stdout
+    assert r"(one\n    9    9.999" in shown
+    assert not any(line.startswith("    9    9.999") for line in shown.splitlines())

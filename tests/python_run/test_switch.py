@@ -93,12 +93,14 @@ def test_greenlets_that_are_switched_off_and_on(run):
 
 
 def test_greenlets_of_a_recording_that_begins_later(run):
-    """Those that were there before have stacks of their own from the next switch on."""
+    """Those that were there before have stacks of their own from the next switch on; also in a thread, of which nothing
+    was known."""
     neighbours = "%s/build/neighbours/%s" % (TOP, run.version)
     if run.alone("-c", "import greenlet", env={"PYTHONPATH": neighbours}).returncode:
         pytest.skip("Python %s has no greenlet" % run.version)
-    steps(run, GREENLETS.replace("step('off')", "step('on')").replace("step('on')\n    new", "new"), {"on": "on"},
-          options=["--paused"], env={"PYTHONPATH": neighbours})
+    text = GREENLETS.replace("step('off')", "step('on')").replace("step('on')\n    new", "new")
+    text = text.replace("\nmain()\n", "\nimport threading\nthread = threading.Thread(target=main)\nthread.start()\nthread.join()\n")
+    steps(run, text, {"on": "on"}, options=["--paused"], env={"PYTHONPATH": neighbours})
     profile = run.profile()
     assert profile.row("leaf")["ncalls"] == 50 + 90
     # Of the greenlets that were there, nobody we know has called; none of their calls are within another's.
@@ -157,17 +159,26 @@ def test_calls_that_are_open_when_a_profile_ends(run):
             after.wait()
             again(depth - 1)
             time.sleep(0.3)
-        with venturi.Profile():
-            thread = threading.Thread(target=again, args=(1,))
-            thread.start()
-            inside.wait()
+        profile = venturi.Profile()
+        def counted(): pass
+        def on():
+            profile.start()
+            counted()
+        def off(): profile.stop()
+        on()
+        thread = threading.Thread(target=again, args=(1,))
+        thread.start()
+        inside.wait()
+        off()
         after.set()
         thread.join()
         """)
     done = run("script.py", options=["--timeline"], env={"PYTHONPATH": PACKAGE})
     assert done.returncode == 0, done.stderr
-    sql = "SELECT s.end_ns - s.begin_ns AS took, finished FROM spans s JOIN sites ON sites.id = s.site WHERE s.name = 'again'"
+    sql = "SELECT name, duration_ns AS took, finished FROM spans WHERE name IN ('again', 'on') ORDER BY name"
     found = subprocess.run([VENTURI, "query", "--json", str(run.output), sql], capture_output=True, text=True, timeout=60)
     rows = json.loads(found.stdout)
-    assert len(rows) == 1 and rows[0]["finished"] and rows[0]["took"] < 2e8
-    assert run.calls()["again"] == 2
+    assert [row["name"] for row in rows] == ["again", "on"]
+    assert all(row["finished"] and row["took"] < 2e8 for row in rows), rows
+    calls = run.calls()
+    assert (calls["again"], calls["on"], calls["off"]) == (2, 1, 1)

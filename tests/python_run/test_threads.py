@@ -10,7 +10,7 @@ def leaf(): pass
 def work(count):
     for _ in range(count):
         leaf()
-threads = [threading.Thread(target=work, args=(10 * (at + 1),), name="worker %d" % at) for at in range(3)]
+threads = [threading.Thread(target=work, args=(10 * (at + 1),), name="a worker with a long name %d" % at) for at in range(3)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
@@ -26,9 +26,9 @@ def test_threads_have_their_names(run):
     run.script(SCRIPT)
     assert run("script.py").returncode == 0
     names = [thread["name"] for thread in json.loads(tool("info", "--json", run.output))["threads"]]
-    assert sorted(names) == ["MainThread", "worker 0", "worker 1", "worker 2"]
+    assert sorted(names) == ["MainThread", *("a worker with a long name %d" % at for at in range(3))]
     for at in range(3):
-        shown = json.loads(tool("stats", "--json", "--thread", "worker %d" % at, run.output, "leaf"))
+        shown = json.loads(tool("stats", "--json", "--thread", "a worker with a long name %d" % at, run.output, "leaf"))
         assert [row["ncalls"] for row in shown["functions"]] == [10 * (at + 1)]
 
 

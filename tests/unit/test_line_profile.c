@@ -72,13 +72,52 @@ static void add_source(uint32_t process_plus_one, const char *text)
 static void make_recording(void)
 {
     const struct vti_line_fact facts[] = {
-        {.node = 1, .site = MAIN, .statement = 6, .time = VTI_LINE_TIMED, .hits = 10, .total = 4000, .inner = 40},
-        {.node = 2, .site = MAIN, .line = 3, .statement = 3, .time = VTI_LINE_TIMED, .events = 10, .hits = 10, .total = 500, .inner = 10,
-         .shortest_plus_one = 31, .longest = 120},
-        {.node = 3, .site = MAIN, .line = 4, .statement = 4, .time = VTI_LINE_TIMED, .events = 20, .hits = 10, .total = 2500, .inner = 20},
-        {.node = 4, .site = MAIN, .line = 5, .statement = 4, .time = VTI_LINE_TIMED, .events = 10, .total = 900, .inner = 10},
-        {.node = 5, .site = MAIN, .line = 4, .time = VTI_LINE_TIMED, .hits = 10, .total = 3000, .inner = 30, .suspended = 700,
-         .resumes = 2, .shortest_plus_one = 101, .longest = 900},
+        {.node = 1,
+         .site = MAIN,
+         .statement = 6,
+         .time = VTI_LINE_TIMED,
+         .hits = 10,
+         .total = 4000,
+         .inner = 40},
+        {.node = 2,
+         .site = MAIN,
+         .line = 3,
+         .statement = 3,
+         .time = VTI_LINE_TIMED,
+         .events = 10,
+         .hits = 10,
+         .total = 500,
+         .inner = 10,
+         .shortest_plus_one = 31,
+         .longest = 120},
+        {.node = 3,
+         .site = MAIN,
+         .line = 4,
+         .statement = 4,
+         .time = VTI_LINE_TIMED,
+         .events = 20,
+         .hits = 10,
+         .total = 2500,
+         .inner = 20},
+        {.node = 4,
+         .site = MAIN,
+         .line = 5,
+         .statement = 4,
+         .time = VTI_LINE_TIMED,
+         .events = 10,
+         .total = 900,
+         .inner = 10},
+        {.node = 5,
+         .site = MAIN,
+         .line = 4,
+         .time = VTI_LINE_TIMED,
+         .hits = 10,
+         .total = 3000,
+         .inner = 30,
+         .suspended = 700,
+         .resumes = 2,
+         .shortest_plus_one = 101,
+         .longest = 900},
     };
     struct vti_buf payload = {0};
 
@@ -205,7 +244,8 @@ static void test_total(void **state)
 
     (void)state;
     assert_int_equal(vti_lines_init(&lines, 1e-9), 0);
-    assert_int_equal(vti_lines_function(&lines, &(struct vti_lines_function){.name = "f", .file = "a"}), 0);
+    assert_int_equal(
+        vti_lines_function(&lines, &(struct vti_lines_function){.name = "f", .file = "a"}), 0);
     function = &lines.functions[0];
     vti_lines_line(function, 7)->time = 100;
     vti_lines_line(function, 6)->time = 60.4;
@@ -267,7 +307,8 @@ static void test_python_blocks(void **state)
     assert_int_equal(python_end("def f():\n    pass\n    # in\n# out\nx = 1\n", 1), 3);
     assert_int_equal(python_end("@a(\n  1)\ndef f(x=(1,\n  2)): return '''\n\n'''\ny\n", 1), 6);
     assert_int_equal(python_end("f = lambda: (1,\n 2)\nx\n", 1), 2);
-    assert_int_equal(python_end("class A:\n  def f(self):\n    return f'{\"}\"}{{'\n  x = 1\n", 2), 3);
+    assert_int_equal(python_end("class A:\n  def f(self):\n    return f'{\"}\"}{{'\n  x = 1\n", 2),
+                     3);
     assert_int_equal(python_end("def f():\n\tif x: \\\n\t\ty\n\tz\ndef g(): pass\n", 1), 4);
     assert_int_equal(python_end("def f():\r\n  pass\r\nx\r\n", 1), 2);
     assert_int_equal(python_end("x = 1\n", 1), 1);
@@ -277,8 +318,9 @@ static void test_python_blocks(void **state)
 
 static void test_c_blocks(void **state)
 {
-    static const char text[] = "int f(void)\n{\n    if (x) { /* } */\n        puts(\"}\");\n#define A {\n    }\n}\n"
-                               "int g(void);\nint h;\n";
+    static const char text[] =
+        "int f(void)\n{\n    if (x) { /* } */\n        puts(\"}\");\n#define A {\n    }\n}\n"
+        "int g(void);\nint h;\n";
     struct vti_source_text source;
 
     (void)state;
@@ -299,7 +341,8 @@ static void test_encodings(void **state)
     assert_int_equal(source.count, 4);
     assert_memory_equal(source.lines[0].text, "x", 1);
     vti_source_text_fini(&source);
-    assert_int_equal(vti_source_text_read(&source, "a", "#!x\n# -*- coding: latin-1 -*-\n\xe9", 31), 0);
+    assert_int_equal(vti_source_text_read(&source, "a", "#!x\n# -*- coding: latin-1 -*-\n\xe9", 31),
+                     0);
     assert_memory_equal(source.lines[2].text, "\xc3\xa9", 2);
     vti_source_text_fini(&source);
     assert_true(vti_source_text_read(&source, "a", "# no name\n\xe9", 11) < 0);
