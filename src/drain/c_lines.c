@@ -75,8 +75,8 @@ static void take_chunk(struct vti_c_lines *lines, struct vti_target *process, ui
     }
 }
 
-void vti_c_lines_take_thread(struct vti_c_lines *lines, struct vti_target *process, uint32_t slot_at,
-                             uint32_t track)
+void vti_c_lines_take_thread(struct vti_c_lines *lines, struct vti_target *process,
+                             uint32_t slot_at, uint32_t track)
 {
     const struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);
     uint32_t next = __atomic_load_n(&slot->chunks, __ATOMIC_ACQUIRE);

@@ -23,11 +23,11 @@ struct vti_c_sample {
 
 /* Zeroed: nothing. */
 struct vti_c_lines {
-    struct vti_buf samples;  /* struct vti_c_sample each; those of a track together, parents first */
-    struct vti_buf counters; /* as venturi-symbols wants them: number, bytes, what was given */
-    struct vti_buf tracks;   /* u32 each: to which track the counters of a number belong */
-    struct vti_buf timed;    /* u32 each: sites whose lines were timed on a track */
-    struct vti_map *named;   /* functions by name, file and line; … */
+    struct vti_buf samples; /* struct vti_c_sample each; those of a track together, parents first */
+    struct vti_buf counters;  /* as venturi-symbols wants them: number, bytes, what was given */
+    struct vti_buf tracks;    /* u32 each: to which track the counters of a number belong */
+    struct vti_buf timed;     /* u32 each: sites whose lines were timed on a track */
+    struct vti_map *named;    /* functions by name, file and line; … */
     struct vti_buf named_ids; /* … u32 each: their sites */
     uint32_t lost;            /* gifts that there was no room for */
 };

@@ -38,13 +38,13 @@ struct chain {
 struct writing {
     struct vti_c_lines *lines;
     struct vti_recorder *recorder;
-    struct vti_map *places;  /* by site and offset */
-    struct chain *chains;    /* of each of them, owned */
-    struct vti_buf links;    /* u32 pairs: site, line */
-    struct vti_map *keys;    /* by track, site, line and how it is known */
-    struct vti_buf sums;     /* struct sum each */
-    struct vti_map *files;   /* of which the text is wanted */
-    const char *at, *end;    /* what is left of the answers */
+    struct vti_map *places; /* by site and offset */
+    struct chain *chains;   /* of each of them, owned */
+    struct vti_buf links;   /* u32 pairs: site, line */
+    struct vti_map *keys;   /* by track, site, line and how it is known */
+    struct vti_buf sums;    /* struct sum each */
+    struct vti_map *files;  /* of which the text is wanted */
+    const char *at, *end;   /* what is left of the answers */
 };
 
 /* ---- sites -------------------------------------------------------------------------------------- */
@@ -120,8 +120,7 @@ static bool ask_place(const struct writing *all, struct vti_buf *text, uint32_t 
     vti_buf_add(text, site.file.data, site.file.len);
     vti_buf_add_u8(text, '\t');
     vti_buf_add(text, site.function.data, site.function.len);
-    vti_buf_printf(text, "\t0x%llx\n",
-                   (unsigned long long)(strtoull(number, NULL, 16) + offset));
+    vti_buf_printf(text, "\t0x%llx\n", (unsigned long long)(strtoull(number, NULL, 16) + offset));
     return true;
 }
 
@@ -160,9 +159,8 @@ static void gather_places(const struct writing *all, struct vti_buf *text)
 /* The next line of the answers; false at their end. */
 static bool next_line(struct writing *all, struct vti_bytes *line)
 {
-    const char *end = all->at < all->end
-                          ? memchr(all->at, '\n', (size_t)(all->end - all->at))
-                          : NULL;
+    const char *end = all->at < all->end ? memchr(all->at, '\n', (size_t)(all->end - all->at))
+                                         : NULL;
 
     if (!end)
         return false;
@@ -222,8 +220,7 @@ static struct sum *sum_of(struct writing *all, uint32_t track, uint32_t site, ui
     const uint32_t key[4] = {track, site, line, is_sampled};
     int is_new = 0;
     int64_t at = vti_map_add(all->keys, key, sizeof key, &is_new);
-    const struct sum fresh = {
-        .track = track, .site = site, .line = line, .is_sampled = is_sampled};
+    const struct sum fresh = {.track = track, .site = site, .line = line, .is_sampled = is_sampled};
 
     if (at < 0)
         return NULL;
@@ -306,8 +303,8 @@ static void add_path(struct writing *all, const uint32_t *by_unit, size_t at)
         uint32_t parent = sample->parent;
 
         for (uint32_t i = 0; chain && i < chain->count; i++) {
-            const uint8_t *link =
-                all->links.data + (size_t)(chain->first + i) * 2 * sizeof(uint32_t);
+            const uint8_t *link = all->links.data +
+                                  (size_t)(chain->first + i) * 2 * sizeof(uint32_t);
 
             add_to(all, met, number, vti_get_u32(link), 0);
             if (vti_get_u32(link + 4))
@@ -364,23 +361,27 @@ static void write_sums(struct writing *all)
     if (count)
         qsort(sums, count, sizeof *sums, by_track);
     for (size_t i = 0; i < count; i++) {
-        struct vti_line_fact fact = {
-            .node = FIRST_NODE + i,
-            .site = sums[i].site,
-            .line = sums[i].line,
-            .statement = sums[i].line ? sums[i].line : sums[i].last,
-            .time = sums[i].is_sampled ? VTI_LINE_SAMPLED : VTI_LINE_UNTIMED,
-            .events = sums[i].hits,
-            .hits = sums[i].hits,
-            .total = sums[i].ns,
-            .inner = sums[i].samples};
+        struct vti_line_fact fact = {.node = FIRST_NODE + i,
+                                     .site = sums[i].site,
+                                     .line = sums[i].line,
+                                     .statement = sums[i].line ? sums[i].line : sums[i].last,
+                                     .time = sums[i].is_sampled ? VTI_LINE_SAMPLED
+                                                                : VTI_LINE_UNTIMED,
+                                     .events = sums[i].hits,
+                                     .hits = sums[i].hits,
+                                     .total = sums[i].ns,
+                                     .inner = sums[i].samples};
 
+        if (!sums[i].is_sampled && is_timed(all, sums[i].site)) { /* events and calls are counted there */
+            fact.events = 0;
+            fact.hits = fact.line ? fact.hits : 0;
+        }
         if (!sums[i].is_sampled || !is_timed(all, sums[i].site)) {
             vti_line_write(&batch, &fact);
             entries++;
         }
-        if (entries && (batch.len >= BATCH_BYTES || i + 1 == count ||
-                        sums[i + 1].track != sums[i].track)) {
+        if (entries &&
+            (batch.len >= BATCH_BYTES || i + 1 == count || sums[i + 1].track != sums[i].track)) {
             vti_recorder_owned(all->recorder, VTI_LINES, sums[i].track, &batch, entries,
                                vti_recorder_ticks(all->recorder));
             vti_buf_clear(&batch);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "drain/clock.h"
+#include "drain/proc.h"
 #include "drain/recorder.h"
 #include "drain/socket.h"
 #include "drain/symbols.h"
@@ -390,7 +391,7 @@ static bool descends_from_us(const struct vti_drain *drain, pid_t pid)
     for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
         if (knows(drain, pid))
             return true;
-        pid = (pid_t)vti_target_parent(pid);
+        pid = (pid_t)vti_proc_parent(pid);
     }
     return false;
 }

@@ -5,10 +5,9 @@
  */
 #include "drain/ending.h"
 
-#include <fcntl.h>
-#include <stdio.h>
+#include "drain/proc.h"
+
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,27 +32,16 @@ static bool ask_pidfd(int pidfd, int *wait_status)
     return true;
 }
 
-/* "12 (name) Z … exit_code": the name may hold anything, so all counts from its end on. */
 static bool ask_proc(pid_t pid, int *wait_status)
 {
-    char path[64];
-    char text[1024];
-    const char *last;
-    ssize_t len;
-    int fd;
+    char line[VTI_PROC_LINE_BYTES];
+    const char *state = vti_proc_field(line, pid, VTI_PROC_STATE);
+    bool is_over = state && (*state == 'Z' || *state == 'X');
+    const char *code = is_over ? vti_proc_field(line, pid, VTI_PROC_EXIT_CODE) : NULL;
 
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!code)
         return false;
-    len = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[len > 0 ? len : 0] = 0;
-    text[strcspn(text, "\n")] = 0;
-    last = strrchr(text, ')');
-    if (!last || (strncmp(last, ") Z ", 4) && strncmp(last, ") X ", 4)))
-        return false;
-    *wait_status = (int)strtol(strrchr(last, ' '), NULL, 10);
+    *wait_status = (int)strtol(code, NULL, 10);
     return true;
 }
 

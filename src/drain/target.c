@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "drain/clock.h"
 #include "drain/ending.h"
+#include "drain/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,49 +23,6 @@
 #define NOTE_INTERVAL_NS 1000000000u
 #define QUIET_LIMIT_NS 1000000000u
 #define IMAGE_INTERVAL_NS 50000000u
-#define STAT_STACK_FIELD 26 /* behind the name: where the stack of the program began, at random */
-
-static size_t read_proc(pid_t pid, const char *file, char *to, size_t room)
-{
-    char path[64];
-    ssize_t got = -1;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        got = read(fd, to, room - 1);
-        close(fd);
-    }
-    to[got > 0 ? got : 0] = 0;
-    return got > 0 ? (size_t)got : 0;
-}
-
-uint32_t vti_target_parent(pid_t pid)
-{
-    char stat[512];
-    const char *after;
-    int parent = 0;
-
-    read_proc(pid, "stat", stat, sizeof stat);
-    after = strrchr(stat, ')'); /* the name before it may hold anything */
-    if (!after || sscanf(after, ") %*c %d", &parent) != 1 || parent < 0)
-        return 0;
-    return (uint32_t)parent;
-}
-
-/* Which program a process executes: a number that is another one after each exec, 0 if it is not to be had. */
-static uint64_t image_of(pid_t pid)
-{
-    char stat[1024];
-    const char *at;
-
-    read_proc(pid, "stat", stat, sizeof stat);
-    at = strrchr(stat, ')');
-    for (int field = 0; at && field < STAT_STACK_FIELD; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
 
 /* Whether what recorded here is gone, though the process goes on as another program. */
 static bool is_replaced(struct vti_target *process, uint64_t now_ns)
@@ -74,7 +32,7 @@ static bool is_replaced(struct vti_target *process, uint64_t now_ns)
     if (process->pidfd < 0 || !process->image || now_ns < process->image_ns + IMAGE_INTERVAL_NS)
         return false;
     process->image_ns = now_ns;
-    image = image_of(process->pid);
+    image = vti_proc_image(process->pid);
     return image && image != process->image;
 }
 
@@ -136,12 +94,12 @@ int vti_target_create(struct vti_target **result, struct vti_recorder *recorder,
     }
     set_control(process, options, control_word);
     process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    process->command_len = read_proc(pid, "cmdline", process->command, sizeof process->command);
-    read_proc(pid, "comm", process->name, sizeof process->name);
+    process->command_len = vti_proc_read(pid, "cmdline", process->command, sizeof process->command);
+    vti_proc_read(pid, "comm", process->name, sizeof process->name);
     process->name[strcspn(process->name, "\n")] = 0;
     process->fact.pid = (uint32_t)pid;
-    process->fact.parent_pid = vti_target_parent(pid);
-    process->image = image_of(pid);
+    process->fact.parent_pid = vti_proc_parent(pid);
+    process->image = vti_proc_image(pid);
     *result = process;
     return 0;
 }

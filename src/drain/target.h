@@ -45,9 +45,6 @@ struct vti_target {
     size_t command_len;
 };
 
-/* The parent of a process, 0 if that is unknown. */
-uint32_t vti_target_parent(pid_t pid);
-
 /* Makes an arena for process `pid`; its descriptor is to be sent to it. */
 int vti_target_create(struct vti_target **process, struct vti_recorder *recorder, pid_t pid,
                       const struct vti_drain_options *options, uint32_t control_word);
