@@ -13,6 +13,7 @@
 #ifndef VENTURI_LINE_H
 #define VENTURI_LINE_H
 
+#include <stdbool.h>
 #include <venturi/hook.h>
 
 #ifdef __cplusplus
@@ -45,6 +46,10 @@ VT_API void vt_lines_enter(struct vt_lines *lines, const void *frame);
 
 /* The innermost call reaches a line; `is_start` are the bits above. */
 VT_API void vt_line_reach(const void *frame, uint32_t row, uint32_t is_start);
+
+/* The same with 0, in code where no vector register may be touched: does what is usual. False: nothing was done, and
+ * vt_line_reach() has to be called. x86-64 only. */
+VT_API bool vt_line_reach_quick(const void *frame, uint32_t row);
 
 /* The same for a hook that knows the function: a call that nobody saw beginning (recording was off, or it began in the
  * parent before a fork) is counted from here on. */

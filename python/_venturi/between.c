@@ -172,7 +172,6 @@ static int add_node(struct between *between, size_t at)
     if (index < 0)
         return (int)index;
     between->outside[index] = entries * (cost.pair - cost.inner) * between->ns_per_tick;
-    between->calls->cost_ns += entries * cost.pair * between->ns_per_tick;
     between->call_of[at] = (uint32_t)index;
     return 0;
 }

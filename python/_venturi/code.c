@@ -47,6 +47,16 @@ static bool is_same(const struct vti_py_function *function, const struct vti_py_
            !PyUnicode_Compare(function->qualname, other->qualname);
 }
 
+/* Code may be the same in many places: they count too. */
+static uint32_t *list_of(const struct vti_py_function *function)
+{
+    uint64_t key = function->identity;
+
+    if (PyUnicode_CheckExact(function->file))
+        key ^= (uint64_t)PyObject_Hash(function->file);
+    return &alike[(key + function->line) % LISTS];
+}
+
 static uint32_t new_id(PyCodeObject *code, PyObject *qualname)
 {
     struct vti_py_function function = {
@@ -57,7 +67,7 @@ static uint32_t new_id(PyCodeObject *code, PyObject *qualname)
         .line = (uint32_t)code->co_firstlineno,
         .language = VT_LANGUAGE_PYTHON,
     };
-    uint32_t *list = &alike[function.identity % LISTS];
+    uint32_t *list = list_of(&function);
     uint32_t id;
 
     for (id = *list; id; id = vti_py_function(id)->next_alike)

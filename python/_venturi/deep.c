@@ -53,10 +53,23 @@ bool vti_py_deep_retreat(void)
     return !vti_py_thread_is_deep();
 }
 
+/* A profile function makes the interpreter need more of the stack for each built-in function. */
+static PyObject *without_builtins(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+{
+    PyObject *result;
+
+    vti_py_profile_function_unset(thread);
+    result = vti_py_evaluate_next(thread, frame, is_throw);
+    vti_py_profile_function_set(thread);
+    return result;
+}
+
 /* The last call is a jump (gcc and clang from -O1 on): our frame is gone when the next one begins. */
 PyObject *vti_py_evaluate_deep(PyThreadState *thread, vti_py_frame *frame, int is_throw)
 {
     vt_call_lost();
+    if (thread->c_profilefunc == vti_py_profile_function)
+        return without_builtins(thread, frame, is_throw);
     return vti_py_evaluate_next(thread, frame, is_throw);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "greenlets.h"
 
+#include "lines_trace.h"
 #include "threads.h"
 
 #include <stdint.h>
@@ -115,6 +116,7 @@ static PyObject *on_switch(PyObject *self, PyObject *const *args, Py_ssize_t cou
         PyErr_Fetch(&type, &value, &traceback);
         vt_stack_switch(stack_of(all, PyTuple_GET_ITEM(args[1], 1)));
         forget_if_dead(all, PyTuple_GET_ITEM(args[1], 0));
+        vti_py_lines_switched();
         PyErr_Restore(type, value, traceback);
     }
     return all->chained ? PyObject_Vectorcall(all->chained, args, (size_t)count, NULL)

@@ -6,6 +6,7 @@
 
 #include "greenlets.h"
 #include "lines_calibrate.h"
+#include "lines_callees.h"
 
 #include <string.h>
 
@@ -266,11 +267,16 @@ bool vti_py_lines_meet(PyCodeObject *code, PyObject *globals)
 
 /* ---- on and off ------------------------------------------------------------------------------ */
 
-PyObject *vti_py_lines_start(PyObject *module, PyObject *unused)
+PyObject *vti_py_lines_start(PyObject *module, PyObject *args)
 {
-    (void)module, (void)unused;
+    int has_callees = 0;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "|p:lines_start", &has_callees))
+        return NULL;
     if (vti_py_lines_are_on)
         Py_RETURN_NONE;
+    vti_py_lines_have_callees = has_callees != 0;
     if (vti_py_lines_init() || vti_py_lines_hook_start())
         return NULL;
     vti_py_lines_are_on = true;

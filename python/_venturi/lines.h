@@ -72,7 +72,9 @@ PyObject *vti_py_lines_know(PyObject *module, PyObject *object);
 
 /* (function or code, qualname, rows, marks, has_extra, last_line), as venturi/_statements.py finds them. */
 PyObject *vti_py_lines_add(PyObject *module, PyObject *args);
-PyObject *vti_py_lines_start(PyObject *module, PyObject *unused);
+
+/* (whether what lines call is asked for too), once; and the end of it. */
+PyObject *vti_py_lines_start(PyObject *module, PyObject *args);
 PyObject *vti_py_lines_stop(PyObject *module, PyObject *unused);
 
 /* Has a function called with code and globals of the main program, just before that begins. */

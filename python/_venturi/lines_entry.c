@@ -71,7 +71,10 @@ static int make_type(void)
     profiled_type.tp_dict = profiled_type.tp_bases = profiled_type.tp_mro = NULL;
     profiled_type.tp_cache = profiled_type.tp_subclasses = profiled_type.tp_weaklist = NULL;
     profiled_type.tp_version_tag = 0;
-    return PyType_Ready(&profiled_type);
+    if (PyType_Ready(&profiled_type) || PyDict_DelItemString(profiled_type.tp_dict, "__doc__"))
+        return -1; /* a function's text is its own, not that of its type */
+    PyType_Modified(&profiled_type);
+    return 0;
 }
 
 /* type() makes class methods of these, if they are exactly functions. */

@@ -1,6 +1,7 @@
 /*
  * lines_monitoring.c - the hook for lines of Python 3.12 and later: events of sys.monitoring that are set on the profiled code
- * objects alone, so that all others run as without us. Only exceptions are told of every function.
+ * objects alone, so that all others run as without us. Only exceptions are told of every function, and all calls if
+ * what lines call is asked for.
  *
  * An event may be missing (3.13.0 does not tell the end of a generator that is closed): every event names its
  * frame, and the runtime puts the rest right. A tool id of its own: functions may be switched on and off beside it.
@@ -12,6 +13,8 @@
 #include "callback.h"
 #include "generators.h"
 #include "lines.h"
+#include "lines_callees.h"
+#include "lines_trace.h"
 
 #include <stddef.h>
 
@@ -82,6 +85,8 @@ static PyObject *on_start(PyObject *self, PyObject *const *args, size_t count, P
         vti_py_lines_meet((PyCodeObject *)args[0], frame->f_globals) &&
         vti_py_events_set(tool, global_events))
         return NULL;
+    if (vti_py_unlikely(vti_py_lines_have_callees))
+        vti_py_callee_begin(frame);
     if (lines)
         vt_lines_enter(&lines->lines, frame);
     Py_RETURN_NONE;
@@ -89,17 +94,25 @@ static PyObject *on_start(PyObject *self, PyObject *const *args, size_t count, P
 
 static PyObject *on_return(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
 {
+    const vti_py_frame *frame = running_frame();
+
     (void)self, (void)count, (void)names;
     if (vti_py_lines_of((PyCodeObject *)args[0]))
-        vt_lines_leave(running_frame());
+        vt_lines_leave(frame);
+    if (vti_py_unlikely(vti_py_lines_have_callees))
+        vti_py_callee_end(frame);
     Py_RETURN_NONE;
 }
 
 static PyObject *on_yield(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
 {
+    const vti_py_frame *frame = running_frame();
+
     (void)self, (void)count, (void)names;
     if (vti_py_lines_of((PyCodeObject *)args[0]))
-        vti_py_lines_suspend(running_frame());
+        vti_py_lines_suspend(frame);
+    if (vti_py_unlikely(vti_py_lines_have_callees))
+        vti_py_callee_end(frame);
     Py_RETURN_NONE;
 }
 
@@ -109,6 +122,8 @@ static PyObject *on_resume(PyObject *self, PyObject *const *args, size_t count, 
     const vti_py_frame *frame = running_frame();
 
     (void)self, (void)count, (void)names;
+    if (vti_py_unlikely(vti_py_lines_have_callees))
+        vti_py_callee_begin(frame);
     if (lines)
         vti_py_lines_resume(lines, frame, mark_of(lines, frame, args[0]));
     Py_RETURN_NONE;
@@ -121,6 +136,8 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t count, P
     const vti_py_frame *frame = running_frame();
 
     (void)self, (void)count, (void)names;
+    if (vti_py_unlikely(vti_py_lines_have_callees))
+        vti_py_callee_begin(frame);
     if (lines && vti_py_generator_is_new(frame))
         vt_lines_enter(&lines->lines, frame);
     else if (lines)
@@ -133,14 +150,10 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t count, P
 enum { LINE, START, RESUMED, RETURN, YIELD, LOCAL_COUNT, INSTRUCTION = LOCAL_COUNT, UNWIND, THROW };
 
 static const struct vti_py_event table[] = {
-    [LINE] = {"LINE", on_line},
-    [START] = {"PY_START", on_start},
-    [RESUMED] = {"PY_RESUME", on_resume},
-    [RETURN] = {"PY_RETURN", on_return},
-    [YIELD] = {"PY_YIELD", on_yield},
-    [INSTRUCTION] = {"INSTRUCTION", on_instruction},
-    [UNWIND] = {"PY_UNWIND", on_return},
-    [THROW] = {"PY_THROW", on_throw},
+    [LINE] = {"LINE", on_line},           [START] = {"PY_START", on_start},
+    [RESUMED] = {"PY_RESUME", on_resume}, [RETURN] = {"PY_RETURN", on_return},
+    [YIELD] = {"PY_YIELD", on_yield},     [INSTRUCTION] = {"INSTRUCTION", on_instruction},
+    [UNWIND] = {"PY_UNWIND", on_return},  [THROW] = {"PY_THROW", on_throw},
 };
 
 static int set_local(struct vti_py_lines *lines, long events)
@@ -163,6 +176,11 @@ int vti_py_lines_hook_function(PyFunctionObject *function, const struct vti_py_l
 {
     (void)function, (void)lines;
     return 0;
+}
+
+/* Nothing is set for a thread here. */
+void vti_py_lines_switched(void)
+{
 }
 
 int vti_py_lines_hook_frames(void)
@@ -196,6 +214,8 @@ int vti_py_lines_hook_start(void)
     start_event = bits[START];
     instruction_event = bits[INSTRUCTION];
     global_events = bits[UNWIND] | bits[THROW];
+    if (vti_py_lines_have_callees)
+        global_events |= local_events & ~bits[LINE];
     if (!vti_py_events_set(tool, global_events))
         return 0;
 failed:

@@ -15,6 +15,7 @@
 
 #include "generators.h"
 #include "lines.h"
+#include "lines_callees.h"
 #include "lines_trace.h"
 #include "threads.h"
 
@@ -27,7 +28,8 @@ static __thread struct line_thread own __attribute__((tls_model("initial-exec"))
 static _PyFrameEvalFunction evaluate_next;
 static unsigned demand;     /* of all threads */
 static unsigned deep_count; /* threads that are too deep for it */
-static bool is_always; /* code is profiled whose functions do not tell: the demand is one more for it */
+static bool
+    is_always; /* code is profiled whose functions do not tell: the demand is one more for it */
 
 static PyObject *evaluate(PyThreadState *thread, vti_py_frame *frame, int is_throw);
 
@@ -249,7 +251,7 @@ static PyObject *evaluate_deep(PyThreadState *thread, vti_py_frame *frame, int i
     return result;
 }
 
-static PyObject *evaluate(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+static PyObject *evaluate_some(PyThreadState *thread, vti_py_frame *frame, int is_throw)
 {
     struct vti_py_lines *lines = vti_py_lines_of(frame->f_code);
 
@@ -268,6 +270,18 @@ static PyObject *evaluate(PyThreadState *thread, vti_py_frame *frame, int is_thr
     if (own.held)
         return evaluate_called(thread, frame, is_throw);
     return evaluate_next(thread, frame, is_throw);
+}
+
+static PyObject *evaluate(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+{
+    PyObject *result;
+
+    if (vti_py_likely(!vti_py_lines_have_callees || !own.held))
+        return evaluate_some(thread, frame, is_throw);
+    vti_py_callee_begin(frame);
+    result = evaluate_some(thread, frame, is_throw);
+    vti_py_callee_end(frame);
+    return result;
 }
 
 /* A frame that another greenlet was in is innermost now; what was set for that one does not hold for this. */

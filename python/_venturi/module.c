@@ -109,6 +109,13 @@ static PyObject *snapshot(PyObject *self, PyObject *unused)
     return vti_py_snapshot_take();
 }
 
+static PyObject *lines_greenlets(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    vti_py_greenlets_came();
+    Py_RETURN_NONE;
+}
+
 static PyObject *rows_of(struct vti_calls *calls)
 {
     struct vti_profile profile;
@@ -275,9 +282,10 @@ static PyMethodDef methods[] = {
     {"load", WITH_KEYWORDS(load), METH_VARARGS | METH_KEYWORDS,
      "The table of functions of a recording or of a file of pstats."},
     {"threads", threads, METH_O, "The threads of a snapshot or of a recording."},
-    {"lines_start", vti_py_lines_start, METH_NOARGS, "Profiles the lines of what was added."},
+    {"lines_start", vti_py_lines_start, METH_VARARGS, "Profiles the lines of what was added."},
     {"lines_stop", vti_py_lines_stop, METH_NOARGS, "Ends lines_start()."},
     {"lines_add", vti_py_lines_add, METH_VARARGS, "Adds a function: rows and marks of its code."},
+    {"lines_greenlets", lines_greenlets, METH_NOARGS, "The package greenlet has been imported."},
     {"lines_watch", vti_py_lines_watch, METH_O, "Calls this with the code of the main program."},
     {"session_start", vti_py_session_start, METH_O, "Starts a recording into a file."},
     {"session_stop", vti_py_session_stop, METH_NOARGS, "Ends session_start()."},

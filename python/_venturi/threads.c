@@ -85,10 +85,20 @@ static bool is_named(struct vti_py_thread *thread)
     return thread->has_name || ++thread->name_tries >= NAME_TRIES;
 }
 
+/* The one thread of a forked child is a new one to the runtime. */
+static void look_again(void)
+{
+    vti_py_thread.has_name = false;
+    vti_py_epoch++;
+}
+
 void vti_py_thread_meet(void)
 {
+    static bool knows_forks;
     PyObject *type, *value, *traceback;
 
+    if (!knows_forks)
+        knows_forks = !pthread_atfork(NULL, NULL, look_again);
     if (vti_py_thread.is_meeting)
         return;
     vti_py_thread.is_meeting = true;

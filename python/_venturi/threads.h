@@ -25,8 +25,9 @@ struct vti_py_thread {
     bool has_name; /* passed on to the runtime */
     bool is_main;
     bool is_meeting;
-    bool is_called_back; /* deep, and from built-in functions: the hook may be off while those wait */
-    bool is_deep; /* below the floor: calls are seen by the profile function */
+    bool
+        is_called_back; /* deep, and from built-in functions: the hook may be off while those wait */
+    bool is_deep;       /* below the floor: calls are seen by the profile function */
 };
 
 extern __thread struct vti_py_thread vti_py_thread __attribute__((tls_model("initial-exec")))

@@ -65,7 +65,7 @@ class _Finder:
 
     def _is_wanted(self, name: str, spec: "Any") -> bool:
         file = spec.origin if getattr(spec, "has_location", False) else ""
-        return name == "line_profiler" or any(target.may_be_in(name, file or "") for target in self._targets)
+        return name in ("line_profiler", "greenlet") or any(target.may_be_in(name, file or "") for target in self._targets)
 
     def _wrap(self, loader: "Any") -> None:
         execute = getattr(loader, "exec_module", None)
@@ -86,6 +86,8 @@ class _Finder:
             name = module.__name__
             if name == "line_profiler":
                 setattr(module, "profile", self._profile)
+            elif name == "greenlet":
+                self._profile.load().lines_greenlets()
             for target in self._targets:
                 if target.may_be_in(name, getattr(module, "__file__", None) or ""):
                     self._add(module, target.part_in(name))
@@ -178,8 +180,8 @@ def _several(profile: "Any", functions: "Tuple[Any, ...]") -> "Any":
 def begin(profile: "Any", names: "List[str]") -> None:
     targets = [_Target(name) for name in names]
     finder = _Finder(profile, targets)
-    sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
-    sys.meta_path.append(_Substitute(profile))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, finder)
+    sys.meta_path.append(_Substitute(profile))
     if targets:
         for module in list(sys.modules.values()):
             if isinstance(module, type(sys)) and module.__name__ != "__main__":

@@ -30,17 +30,28 @@ def _run(words: List[str]) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
+def _start(extension: Any, path: str) -> None:
+    """Child processes find the recording by its name, and leave its end to us."""
+    extension.session_start(path)
+    os.environ["VENTURI_OUTPUT"] = os.path.abspath(path)
+
+
+def _stop(extension: Any) -> None:
+    os.environ.pop("VENTURI_OUTPUT", None)
+    extension.session_stop()
+
+
 def record(extension: Any, path: str) -> None:
     """Records into a file until the program ends."""
     owner = os.getpid()
-    extension.session_start(path)
+    _start(extension, path)
 
     def stop() -> None:
         if os.getpid() == owner:
             try:
-                extension.session_stop()
-            except OSError:
-                pass  # somebody has stopped it
+                _stop(extension)
+            except OSError as error:
+                sys.stderr.write(f"venturi: {path}: {error}\n")
     atexit.register(stop)
 
 
@@ -52,14 +63,14 @@ class Report:
         self._prefix = prefix
         self._owner = os.getpid()
         self._is_open = True
-        extension.session_start(prefix + ".vt")
+        _start(extension, prefix + ".vt")
         atexit.register(self._end)
 
     def _end(self) -> None:
         if os.getpid() != self._owner:
             return  # a forked child: the report is its parent's
         try:
-            self._extension.session_stop()
+            _stop(self._extension)
             self._is_open = False
             self.show()
         except OSError as error:

@@ -56,8 +56,9 @@ def _end(*nodes: Optional[ast.AST]) -> int:
 
 def _first_line(node: ast.AST) -> int:
     """As co_firstlineno: decorators belong to what they decorate."""
+    decorators: List[ast.expr] = getattr(node, "decorator_list", [])
     line: int = getattr(node, "lineno")
-    return min([line] + [decorator.lineno for decorator in getattr(node, "decorator_list", [])])
+    return min([line] + [decorator.lineno for decorator in decorators])
 
 
 def _header_end(node: ast.stmt) -> int:
@@ -70,7 +71,7 @@ def _header_end(node: ast.stmt) -> int:
     if isinstance(node, ast.ClassDef):
         return max(node.lineno, _end(*node.decorator_list, *node.bases, *node.keywords))
     if hasattr(node, "cases"):
-        return max(node.lineno, _end(node.subject))
+        return max(node.lineno, _end(getattr(node, "subject")))
     if not _blocks(node):
         return max(node.lineno, _end(node))
     inside = {id(part) for block in _blocks(node) for part in block}
@@ -125,10 +126,22 @@ class Text:
 
     def __init__(self, text: str) -> None:
         self._places: Dict[Tuple[int, str], List[ast.AST]] = {}
+        self._codes: Optional[Set[Tuple[str, int, bytes]]] = None
+        self._text = text
         self._tree = ast.parse(text)
         for node in ast.walk(self._tree):
             if isinstance(node, _FUNCTIONS + (ast.ClassDef,)):
                 self._places.setdefault((_first_line(node), node.name), []).append(node)
+
+    def holds(self, code: CodeType) -> bool:
+        """Whether the text still makes the very same code: for files that were written since."""
+        if self._codes is None:
+            waiting = [compile(self._text, "<text>", "exec", dont_inherit=True)]
+            self._codes = set()
+            for made in waiting:
+                self._codes.add((made.co_name, made.co_firstlineno, made.co_code))
+                waiting += [constant for constant in made.co_consts if isinstance(constant, CodeType)]
+        return (code.co_name, code.co_firstlineno, code.co_code) in self._codes
 
     def block_of(self, code: CodeType) -> Optional[Tuple[ast.AST, List[ast.stmt]]]:
         """The statements of a function, class or module; None if there is nothing like it in the text."""
@@ -147,7 +160,7 @@ def _lines(code: CodeType) -> Dict[int, int]:
     """Offset -> line, of every code unit that has one."""
     found: Dict[int, int] = {}
     if _VERSION >= (3, 10):
-        for start, end, line in code.co_lines():  # type: ignore[attr-defined]
+        for start, end, line in code.co_lines():
             if line:
                 found.update((offset, line) for offset in range(start, end, 2))
         return found

@@ -14,6 +14,7 @@ anyway, until a function is profiled.
 """
 import os
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_BEGAN = time.time()
 _OFF = ("", "0", "off", "false", "no")
 
 
@@ -41,7 +43,7 @@ def _sibling(name: str) -> "Any":
 
     path = os.path.join(_HERE, name + ".py")
     loader = external.SourceFileLoader(full, path)
-    return bootstrap._load(external.spec_from_file_location(full, path, loader=loader))
+    return getattr(bootstrap, "_load")(external.spec_from_file_location(full, path, loader=loader))
 
 
 _FUNCTION = type(_sibling)
@@ -60,12 +62,14 @@ class _Source:
         self.file = file
         self.text: "Optional[_statements.Text]" = None
         self.is_given = False
+        self.is_newer = False  # than the program that runs
         self._lines: "List[str]" = []
         try:
             linecache.checkcache(file)
             self._lines = linecache.getlines(file, names)
             if self._lines:
                 self.text = _sibling("_statements").Text("".join(self._lines))
+            self.is_newer = os.path.exists(file) and os.stat(file).st_mtime > _BEGAN
         except Exception:  # a loader, an encoding, a codec: there is no text then
             self.text = None
 
@@ -85,6 +89,7 @@ class Profile:
         self._waiting: "List[Any]" = []  # weak references to what was decorated while it was off
         self._sources: "Dict[str, _Source]" = {}
         self._report: "Any" = None
+        self._has_greenlets = False
 
     # -- decorating ------------------------------------------------------------------------------------
 
@@ -119,12 +124,15 @@ class Profile:
         self._waiting.append(ref(function))
 
     def _add(self, function: "Any", qualname: str = "") -> None:
+        if not self._has_greenlets and "greenlet" in sys.modules:
+            self._has_greenlets = True
+            self._extension.lines_greenlets()
         is_code = isinstance(function, _CODE)
         code: "CodeType" = function if is_code else function.__code__
         source = self._source_of(code, {} if is_code else function.__globals__)
         statements = _sibling("_statements")
         found = None
-        if source.text is not None:
+        if source.text is not None and (not source.is_newer or source.text.holds(code)):
             found = statements.by_statements(code, source.text)
         if found is not None:
             source.give(self._extension)
@@ -143,11 +151,11 @@ class Profile:
 
     # -- on and off ------------------------------------------------------------------------------------
 
-    def start(self) -> None:
+    def start(self, has_callees: bool = False) -> None:
         """Lines are profiled from now on, those of functions that were decorated before too."""
         if self._is_on:
             return
-        self.load().lines_start()
+        self.load().lines_start(has_callees)
         self._is_on = True
         waiting, self._waiting = self._waiting, []
         for source in self._sources.values():
@@ -255,7 +263,6 @@ def begin_under_tool(targets: str) -> None:
     """`venturi run -l`: `profile` is a builtin, line_profiler's is ours, and what -p names is profiled."""
     import builtins
 
-    profile.start()
     setattr(builtins, "profile", profile)
     _sibling("_lines_imports").begin(profile, [target for target in targets.split(":") if target])
 
@@ -263,9 +270,10 @@ def begin_under_tool(targets: str) -> None:
 def _begin_by_environment() -> None:
     is_asked = os.environ.get("LINE_PROFILE", "").lower() not in _OFF or "--line-profile" in getattr(sys, "argv", ())
     file = os.environ.get("VENTURI_LINES", "")
+    wanted = os.environ.get("VENTURI_PYTHON", "").split(",")
     try:
-        if "lines" in os.environ.get("VENTURI_PYTHON", "").split(",") and os.environ.get("VENTURI_SESSION"):
-            profile.start()
+        if "lines" in wanted and os.environ.get("VENTURI_SESSION"):
+            profile.start("calls" in wanted)
         elif file:
             extension = profile.load()
             if not extension.info()["recording"]:

@@ -156,6 +156,8 @@ class Profile(Source):
 
     def __call__(self, function: F) -> F:
         """Profiles every call of a function; a generator or coroutine from its first step to its end."""
+        if not callable(function):
+            raise TypeError("a profile decorates functions, and its options go by name: %r is not callable" % (function,))
         if inspect.iscoroutinefunction(function):
             wrapper = self._wrap_coroutine(function)
         elif inspect.isasyncgenfunction(function):

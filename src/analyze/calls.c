@@ -129,7 +129,6 @@ int vti_calls_durations(struct vti_calls *calls, uint32_t function,
     return 0;
 }
 
-/* Deepest calls first: totals are made anew from what is left of their own times. Estimates have no part in it. */
 /* What remains of a time that was measured when the cost of the calls within it comes off. */
 static double remainder_of(double raw_ns, double total_ns, double inner_ns)
 {
@@ -170,7 +169,8 @@ static void settle_durations(struct vti_calls *calls)
     free(sums);
 }
 
-void vti_calls_settle(struct vti_calls *calls, const double *outside)
+/* Totals are made anew, deepest calls first, from what is left of their own times. Estimates have no part in it. */
+void vti_calls_settle(struct vti_calls *calls, double *outside)
 {
     size_t count = calls->call_count;
 
@@ -184,8 +184,11 @@ void vti_calls_settle(struct vti_calls *calls, const double *outside)
     for (size_t i = 0; i < count; i++) { /* … less the callees and the rest of their cost … */
         const struct vti_call *call = &calls->calls[i];
 
-        if (call->parent != VT_NONE && !call->is_estimated)
+        if (call->parent != VT_NONE && !call->is_estimated) {
             calls->calls[call->parent].self_ns -= call->total_ns + outside[i];
+            outside[call->parent] += outside[i];
+        }
+        outside[i] = call->inner_ns; /* from here on: all that is taken off its own time */
     }
     for (size_t i = 0; i < count; i++)
         if (!calls->calls[i].is_estimated)
@@ -195,6 +198,7 @@ void vti_calls_settle(struct vti_calls *calls, const double *outside)
 
         if (call->is_estimated)
             continue;
+        calls->cost_ns += fmin(outside[i], fmax(call->self_ns + outside[i], 0));
         call->self_ns = fmax(call->self_ns, 0);
         call->total_ns += call->self_ns;
         if (call->parent != VT_NONE)

@@ -101,15 +101,18 @@ const char *vti_calls_text(struct vti_calls *calls, const char *text);
 /* Adds to the durations of a function. 0 or VTI_E_NOMEM. */
 int vti_calls_durations(struct vti_calls *calls, uint32_t function,
                         const struct vti_durations *durations);
+
 /* Takes our own cost off, before _finish(): self_ns of each call is what is to be subtracted inside of
- * it, `outside` (one for each call) what its hooks took outside of it, in all. */
-void vti_calls_settle(struct vti_calls *calls, const double *outside);
+ * it, `outside` (one for each call; used up) what its hooks took outside of it, in all. No call loses more
+ * than was measured; what they do lose is added to cost_ns. */
+void vti_calls_settle(struct vti_calls *calls, double *outside);
 
 /* Gives places that samples met their totals, before _finish(): they share out the time that their callers,
  * where these are exact, spent by themselves, and no more than that. 0 or VTI_E_NOMEM. */
 int vti_calls_fit_samples(struct vti_calls *calls);
 
-/* The standard error of an estimated time: of n samples, their time divided by the root of n. */
+/* The standard error of an estimated time: of n samples, their time divided by the root of n. Never more than the
+ * time itself, and all of it where nothing is known of the samples. */
 double vti_calls_error(const struct vti_calls *calls, double estimate_ns);
 
 void vti_calls_finish(struct vti_calls *calls);

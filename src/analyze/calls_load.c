@@ -6,6 +6,7 @@
  */
 #include "analyze/calls.h"
 #include "analyze/calls_sites.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "model/call_tree.h"
 
@@ -39,11 +40,6 @@ static bool is_wanted(const struct vti_calls_options *options, const struct vti_
            (options->process == VT_NONE || options->process == track->process);
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 /* The nodes from one that has its place in the table, or is a root, down to `at`: as a list in `chain`. */
 static size_t chain_to(const struct loading *loading, uint32_t at, uint32_t *chain, size_t most)
 {
@@ -69,8 +65,8 @@ static void add_numbers(struct loading *loading, struct vti_call *call,
     double pair = (double)cost->pair_millis / 1000 * scale;
     double entries = (double)node->calls + (double)node->resumes;
 
-    call->calls = plus(call->calls, node->calls);
-    call->resumes = plus(call->resumes, node->resumes);
+    call->calls = vti_add_capped(call->calls, node->calls);
+    call->resumes = vti_add_capped(call->resumes, node->resumes);
     call->suspended_ns += (double)node->suspended * scale;
     call->total_ns += (double)node->total * scale;
     if (node->open_plus_one) {
@@ -80,7 +76,6 @@ static void add_numbers(struct loading *loading, struct vti_call *call,
     call->self_ns += entries *
                      inner; /* until vti_calls_settle(): what is to be subtracted inside */
     *outside += entries * (pair > inner ? pair - inner : 0);
-    loading->calls->cost_ns += entries * (pair > inner ? pair : inner);
     if (!node->shortest_plus_one)
         return;
     call->shortest_ns = fmin(call->shortest_ns,
@@ -199,7 +194,7 @@ static int add_sample(struct loading *loading, uint32_t at)
     if (place < 0)
         return (int)place;
     call = &loading->calls->calls[place];
-    call->samples = plus(call->samples, sample->samples);
+    call->samples = vti_add_capped(call->samples, sample->samples);
     call->total_ns += (double)sample->ns;
     loading->sample_call_of[at] = (uint32_t)place;
     return 0;
@@ -273,7 +268,8 @@ static void count_lost(struct loading *loading)
 
     for (size_t i = 0; i < facts->loss_count; i++)
         if (facts->losses[i].reason == VTI_LOSS_CALLS) {
-            loading->calls->lost_calls = plus(loading->calls->lost_calls, facts->losses[i].events);
+            loading->calls->lost_calls = vti_add_capped(loading->calls->lost_calls,
+                                                        facts->losses[i].events);
             loading->calls->has_unseen |= facts->losses[i].flags & 1;
         }
 }

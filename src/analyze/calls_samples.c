@@ -55,7 +55,7 @@ int vti_calls_fit_samples(struct vti_calls *calls)
         samples += (double)calls->calls[i].samples;
         ns += calls->calls[i].is_estimated ? calls->calls[i].total_ns : 0;
     }
-    calls->is_estimated = samples > 0;
+    calls->is_estimated = samples > 0 || ns > 0;
     calls->sample_ns = samples > 0 ? ns / samples : 0;
     if (!calls->is_estimated)
         return 0;
@@ -70,5 +70,7 @@ int vti_calls_fit_samples(struct vti_calls *calls)
 
 double vti_calls_error(const struct vti_calls *calls, double estimate_ns)
 {
-    return sqrt(fmax(estimate_ns, 0) * calls->sample_ns);
+    double most = fmax(estimate_ns, 0);
+
+    return calls->sample_ns > 0 ? fmin(sqrt(most * calls->sample_ns), most) : most;
 }

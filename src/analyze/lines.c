@@ -188,6 +188,8 @@ static void finish_callees(struct vti_lines_line *line)
 {
     size_t kept = 0;
 
+    if (!line->callee_count)
+        return;
     qsort(line->callees, line->callee_count, sizeof *line->callees, compare_callees);
     for (size_t i = 1; i < line->callee_count; i++) {
         struct vti_lines_callee *to = &line->callees[kept];
@@ -199,8 +201,7 @@ static void finish_callees(struct vti_lines_line *line)
             to->time += line->callees[i].time;
         }
     }
-    if (line->callee_count)
-        line->callee_count = kept + 1;
+    line->callee_count = kept + 1;
     for (size_t i = 0; i < line->callee_count; i++)
         line->callees[i].time = rint(line->callees[i].time);
     qsort(line->callees, line->callee_count, sizeof *line->callees, compare_times);
@@ -276,6 +277,8 @@ int vti_lines_sort(struct vti_lines *lines)
 {
     int is_new, code;
 
+    if (!lines->function_count)
+        return 0;
     qsort(lines->functions, lines->function_count, sizeof *lines->functions, compare_functions);
     vti_map_free(lines->known);
     lines->known = NULL;
@@ -391,7 +394,7 @@ static bool is_kept(const struct vti_lines *lines, const struct vti_lines_source
 {
     for (size_t i = lines->source_count; i-- > 0;)
         if (lines->sources[i].file == source->file && lines->sources[i].len == source->len &&
-            !memcmp(lines->sources[i].text, source->text, source->len))
+            (!source->len || !memcmp(lines->sources[i].text, source->text, source->len)))
             return true;
     return false;
 }
@@ -411,7 +414,8 @@ int vti_lines_keep_source(struct vti_lines *lines, const char *file, size_t file
         free(source.text);
         return VTI_E_NOMEM;
     }
-    memcpy(source.text, text, len);
+    if (len)
+        memcpy(source.text, text, len);
     source.text[len] = 0;
     lines->sources[lines->source_count++] = source;
     return 0;

@@ -6,6 +6,7 @@
  */
 #include "analyze/profile_impl.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -75,13 +76,13 @@ static int64_t find_arc(struct walk *walk, uint32_t caller, uint32_t callee)
 static void add_numbers(struct vti_profile_numbers *to, const struct vti_call *call,
                         bool is_primitive)
 {
-    uint64_t calls = call->calls + call->resumes;
+    uint64_t calls = vti_add_capped(call->calls, call->resumes);
 
-    to->calls += calls;
+    to->calls = vti_add_capped(to->calls, calls);
     to->self_s += call->self_ns * SECONDS;
     to->self_sampled_s += (call->is_estimated ? call->self_ns : call->sampled_ns) * SECONDS;
     if (is_primitive) {
-        to->primitive += calls;
+        to->primitive = vti_add_capped(to->primitive, calls);
         to->total_s += call->total_ns * SECONDS;
         to->total_sampled_s += call->is_estimated ? call->total_ns * SECONDS : 0;
     }
@@ -89,8 +90,8 @@ static void add_numbers(struct vti_profile_numbers *to, const struct vti_call *c
 
 static void add_extremes(struct vti_profile_row *row, const struct vti_call *call)
 {
-    row->resumes += call->resumes;
-    row->samples += call->samples;
+    row->resumes = vti_add_capped(row->resumes, call->resumes);
+    row->samples = vti_add_capped(row->samples, call->samples);
     row->suspended_s += call->suspended_ns * SECONDS;
     if (!isnan(call->shortest_ns))
         row->shortest_s = fmin(row->shortest_s,

@@ -10,6 +10,9 @@
 
 #include "analyze/calls.h"
 
+/* How out_of_range is said: the number, and "" or "s". */
+#define VTI_OUT_OF_RANGE "%llu number%s out of range, taken as the nearest that can be"
+
 /* Numbers of a function, or of one caller's calls of it. A resumed generator counts as a call. */
 struct vti_profile_numbers {
     uint64_t calls;     /* all */
@@ -52,7 +55,8 @@ struct vti_profile {
     size_t row_count, row_room;
     struct vti_profile_arc *arcs; /* by callee, in the order of the rows */
     size_t arc_count, arc_room;
-    struct vti_map *keys; /* owned, as `pairs` is: rows by file, line and name */
+    uint64_t out_of_range; /* numbers of the file that cannot be, set to the nearest that can */
+    struct vti_map *keys;  /* owned, as `pairs` is: rows by file, line and name */
     struct vti_map *pairs;
 };
 

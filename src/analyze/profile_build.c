@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SECONDS_MOST 1e12 /* thirty thousand years; sums of it stay numbers */
+
 static int no_memory(void)
 {
     return vti_fail(VTI_E_NOMEM, "out of memory");
@@ -81,6 +83,14 @@ int64_t vti_profile_plain_row(struct vti_profile *profile, const char *file, uin
         return at;
     profile->rows[row].function = (uint32_t)at;
     return row;
+}
+
+double vti_profile_seconds(struct vti_profile *profile, double seconds)
+{
+    if (seconds >= 0 && seconds <= SECONDS_MOST)
+        return seconds;
+    profile->out_of_range++;
+    return seconds > 0 ? SECONDS_MOST : 0; /* what is not a number is none */
 }
 
 int64_t vti_profile_arc(struct vti_profile *profile, uint32_t caller, uint32_t callee)

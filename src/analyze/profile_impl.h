@@ -27,6 +27,9 @@ int vti_profile_order(struct vti_profile *profile);
  * has that name, a number is added to it. */
 int64_t vti_profile_function_row(struct vti_profile *profile, uint32_t function);
 
+/* A time that a file gives, as it is if it can be one; else the nearest, and counted. */
+double vti_profile_seconds(struct vti_profile *profile, double seconds);
+
 void vti_profile_add_numbers(struct vti_profile_numbers *to,
                              const struct vti_profile_numbers *from);
 

@@ -6,6 +6,7 @@
  * than once (in a merged recording) are added up. What does not parse ends its block.
  */
 #include "analyze/profile_impl.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "format/profiles.h"
 #include "model/fact_blocks.h"
@@ -25,12 +26,13 @@ static int64_t find_row(struct loading *loading, uint32_t id)
     return vti_profile_plain_row(loading->profile, site.file, site.line, site.function);
 }
 
-static void add_numbers(struct vti_profile_numbers *to, const struct vti_profile_fact *fact)
+static void add_numbers(struct vti_profile *profile, struct vti_profile_numbers *to,
+                        const struct vti_profile_fact *fact)
 {
-    to->calls += fact->calls;
-    to->primitive += fact->primitive;
-    to->self_s += fact->self_s;
-    to->total_s += fact->total_s;
+    to->calls = vti_add_capped(to->calls, fact->calls);
+    to->primitive = vti_add_capped(to->primitive, fact->primitive);
+    to->self_s += vti_profile_seconds(profile, fact->self_s);
+    to->total_s += vti_profile_seconds(profile, fact->total_s);
 }
 
 static int take_row(struct loading *loading, const struct vti_profile_fact *fact)
@@ -40,7 +42,7 @@ static int take_row(struct loading *loading, const struct vti_profile_fact *fact
     if (row < 0)
         return (int)row;
     loading->profile->is_imported = true;
-    add_numbers(&loading->profile->rows[row].numbers, fact);
+    add_numbers(loading->profile, &loading->profile->rows[row].numbers, fact);
     return 0;
 }
 
@@ -61,7 +63,7 @@ static int take_caller(struct loading *loading, uint32_t callee_site,
     if (arc < 0)
         return (int)arc;
     profile->arcs[arc].is_count_only = fact->flags & VTI_PROFILE_COUNT_ONLY;
-    add_numbers(&profile->arcs[arc].numbers, fact);
+    add_numbers(profile, &profile->arcs[arc].numbers, fact);
     return 0;
 }
 

@@ -66,6 +66,7 @@ int vti_profile_strip(struct vti_profile *profile)
         vti_profile_fini(&stripped);
         return code;
     }
+    stripped.out_of_range = profile->out_of_range;
     stripped.calls->sample_ns = profile->calls->sample_ns;
     vti_profile_fini(profile);
     *profile = stripped;

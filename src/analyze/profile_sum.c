@@ -2,6 +2,7 @@
  * profile_sum.c - rows of one profile go into another: those that share file, line and name are added up.
  */
 #include "analyze/profile_impl.h"
+#include "base/bytes.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 
 void vti_profile_add_numbers(struct vti_profile_numbers *to, const struct vti_profile_numbers *from)
 {
-    to->calls += from->calls;
-    to->primitive += from->primitive;
+    to->calls = vti_add_capped(to->calls, from->calls);
+    to->primitive = vti_add_capped(to->primitive, from->primitive);
     to->self_s += from->self_s;
     to->total_s += from->total_s;
     to->self_sampled_s += from->self_sampled_s;
@@ -22,8 +23,8 @@ static void add_row(struct vti_profile_row *to, const struct vti_profile_row *fr
 {
     vti_profile_add_numbers(&to->numbers, &from->numbers);
     to->is_caller_only &= from->is_caller_only;
-    to->resumes += from->resumes;
-    to->samples += from->samples;
+    to->resumes = vti_add_capped(to->resumes, from->resumes);
+    to->samples = vti_add_capped(to->samples, from->samples);
     to->suspended_s += from->suspended_s;
     to->shortest_s = fmin(to->shortest_s, from->shortest_s);
     to->longest_s = fmax(to->longest_s, from->longest_s);
@@ -113,6 +114,7 @@ int vti_profile_sum(struct vti_profile *sum, const struct vti_profile *one,
         vti_profile_fini(sum);
         return code;
     }
+    sum->out_of_range = one->out_of_range + other->out_of_range;
     sum->calls->cost_ns = one->calls->cost_ns;
     sum->calls->cost_call_ns = one->calls->cost_call_ns;
     sum->calls->lost_calls = one->calls->lost_calls;

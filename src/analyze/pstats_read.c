@@ -2,7 +2,8 @@
  * pstats_read.c - a profile from the file that cProfile, profile and pstats write: rows of
  * (file, line, name) with their numbers, and for each the pairs with its callers.
  *
- * Rows keep their order, because sorting by pstats is stable. A caller without a row of its own gets
+ * Numbers that cannot be (calls and lines below zero, times that are no numbers) become the nearest that can and
+ * are counted: one of them is no reason to lose the rest. Rows keep their order, because sorting by pstats is stable. A caller without a row of its own gets
  * one that is marked.
  */
 #include "analyze/marshal.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define TEXT_MOST 65536
+#define CALLS_MOST (INT64_MAX - 1) /* what is more than fits is read as INT64_MAX */
 
 struct loading {
     struct vti_profile *profile;
@@ -46,15 +48,30 @@ static bool take_tuple(struct loading *loading, const struct vti_marshal_value *
     return true;
 }
 
-static bool take_count(const struct vti_marshal_value *value, uint64_t *count)
+/* A number from 0 to `most`; one outside becomes the nearer of these, and is counted. */
+static bool take_number(struct loading *loading, const struct vti_marshal_value *value,
+                        int64_t most, uint64_t *number)
 {
-    *count = value->number < 0 ? 0 : (uint64_t)value->number;
-    return value->type == VTI_MARSHAL_INT;
+    int64_t given = value->number;
+
+    if (value->type != VTI_MARSHAL_INT)
+        return false;
+    loading->profile->out_of_range += given < 0 || given > most;
+    *number = given < 0 ? 0 : (uint64_t)(given < most ? given : most);
+    return true;
 }
 
-static bool take_seconds(const struct vti_marshal_value *value, double *seconds)
+static bool take_count(struct loading *loading, const struct vti_marshal_value *value,
+                       uint64_t *count)
 {
-    *seconds = value->type == VTI_MARSHAL_INT ? (double)value->number : value->real;
+    return take_number(loading, value, CALLS_MOST, count);
+}
+
+static bool take_seconds(struct loading *loading, const struct vti_marshal_value *value,
+                         double *seconds)
+{
+    *seconds = vti_profile_seconds(
+        loading->profile, value->type == VTI_MARSHAL_INT ? (double)value->number : value->real);
     return value->type == VTI_MARSHAL_INT || value->type == VTI_MARSHAL_FLOAT;
 }
 
@@ -78,7 +95,7 @@ static int64_t find_row(struct loading *loading, struct vti_marshal_value *key)
     if (key->memo)
         return key->memo - 1;
     if (!take_tuple(loading, key, 3, parts) || parts[0]->type != VTI_MARSHAL_TEXT ||
-        !take_count(parts[1], &line) || parts[2]->type != VTI_MARSHAL_TEXT)
+        !take_number(loading, parts[1], INT32_MAX, &line) || parts[2]->type != VTI_MARSHAL_TEXT)
         return refuse(loading, "a key is not (file, line, name)");
     if (parts[0]->text.len > TEXT_MOST || parts[2]->text.len > TEXT_MOST)
         return refuse(loading, "a name is too long");
@@ -86,8 +103,7 @@ static int64_t find_row(struct loading *loading, struct vti_marshal_value *key)
     name = terminated(&loading->function, parts[2]);
     if (!file || !name)
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    row = vti_profile_plain_row(loading->profile, file,
-                                line < UINT32_MAX ? (uint32_t)line : UINT32_MAX, name);
+    row = vti_profile_plain_row(loading->profile, file, (uint32_t)line, name);
     if (row >= 0)
         key->memo = (uint32_t)row + 1;
     return row;
@@ -102,9 +118,11 @@ static int take_row(struct loading *loading, struct vti_marshal_value *key,
     struct vti_profile_numbers numbers;
     int64_t row;
 
-    if (!take_tuple(loading, value, 5, parts) || !take_count(parts[0], &numbers.primitive) ||
-        !take_count(parts[1], &numbers.calls) || !take_seconds(parts[2], &numbers.self_s) ||
-        !take_seconds(parts[3], &numbers.total_s) || parts[4]->type != VTI_MARSHAL_DICT)
+    if (!take_tuple(loading, value, 5, parts) ||
+        !take_count(loading, parts[0], &numbers.primitive) ||
+        !take_count(loading, parts[1], &numbers.calls) ||
+        !take_seconds(loading, parts[2], &numbers.self_s) ||
+        !take_seconds(loading, parts[3], &numbers.total_s) || parts[4]->type != VTI_MARSHAL_DICT)
         return refuse(loading, "a row is not (calls, calls, seconds, seconds, callers)");
     row = find_row(loading, key);
     if (row < 0)
@@ -134,11 +152,13 @@ static int take_caller(struct loading *loading, uint32_t callee, struct vti_mars
     profile->arcs[arc].is_count_only = value->type != VTI_MARSHAL_TUPLE;
     numbers = &profile->arcs[arc].numbers;
     if (value->type == VTI_MARSHAL_TUPLE) {
-        if (!take_tuple(loading, value, 4, parts) || !take_count(parts[0], &numbers->calls) ||
-            !take_count(parts[1], &numbers->primitive) ||
-            !take_seconds(parts[2], &numbers->self_s) || !take_seconds(parts[3], &numbers->total_s))
+        if (!take_tuple(loading, value, 4, parts) ||
+            !take_count(loading, parts[0], &numbers->calls) ||
+            !take_count(loading, parts[1], &numbers->primitive) ||
+            !take_seconds(loading, parts[2], &numbers->self_s) ||
+            !take_seconds(loading, parts[3], &numbers->total_s))
             return refuse(loading, "a caller is not (calls, calls, seconds, seconds)");
-    } else if (!take_count(value, &numbers->calls)) {
+    } else if (!take_count(loading, value, &numbers->calls)) {
         return refuse(loading, "a caller has no numbers");
     } else {
         numbers->primitive = numbers->calls;

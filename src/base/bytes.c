@@ -36,6 +36,11 @@ void vti_put_u64(uint8_t *at, uint64_t value)
     vti_put_u32(at + 4, (uint32_t)(value >> 32));
 }
 
+uint64_t vti_add_capped(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
 void vti_reader_init(struct vti_reader *reader, const void *bytes, size_t count)
 {
     reader->at = bytes;

@@ -45,8 +45,8 @@ bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
         vti_cmd_fail(name, "--exact is for lines: venturi %s -l --exact FILE…", name);
         return false;
     }
-    if (lines->is_exact && !vti_beside_find(places, sizeof places / sizeof *places, lines->as,
-                                            sizeof lines->as)) {
+    if (lines->is_exact &&
+        !vti_beside_find(places, sizeof places / sizeof *places, lines->as, sizeof lines->as)) {
         vti_cmd_fail(name, "--exact: there is no assembler of ours for this machine: x86-64 only");
         return false;
     }
@@ -107,6 +107,7 @@ void vti_cc_lines_after(struct vti_cc *line, bool is_static)
     vti_cc_add(line, line->rpath);
     vti_cc_add(line, "-Wl,--push-state,--no-as-needed");
     vti_cc_add(line, "-lventuri-lines");
+    vti_cc_add(line, "-lventuri");
     if (!access(sampler, R_OK))
         vti_cc_add(line, "-lventuri-sample");
     vti_cc_add(line, "-Wl,--pop-state");

@@ -279,12 +279,13 @@ const struct vti_command vti_cmd_cc = {
     .name = "cc",
     .alias = "c++",
     .summary = "compile C (c++: C++) so that functions or lines are recorded",
-    .usage = "[-l] [compiler options] FILE…",
+    .usage = "[-l [--exact]] [compiler options] FILE…",
     .about = "Runs the compiler (VENTURI_CC, CC or cc; for `venturi c++` VENTURI_CXX, CXX\n"
              "or c++) with what recording its functions needs, and links our runtime. All\n"
              "options are the compiler's own, as is the exit code; 127: no such compiler.\n"
              "Run the program with `venturi run`; alone it runs as ever, a little slower.\n"
-             "In front of all others: -l, --lines record its lines instead (`venturi run -l`).",
+             "In front of all others: -l (--lines) records its lines instead (`venturi run -l`),\n"
+             "-l --exact times each line of these files, instead of sampling.",
     .stops_at_operand = true,
     .passes_options = true,
     .run = run_command,

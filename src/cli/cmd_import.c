@@ -1,6 +1,7 @@
 /* cmd_import.c - venturi import: a file of another profiler or tracer becomes a recording. */
 #include "analyze/lines.h"
 #include "analyze/profile.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cmd.h"
@@ -53,8 +54,8 @@ static void say_what_there_is(const char *output, const struct vti_writer_stats 
 
     if (!stats->events && !vti_profile_open(&profile, output, &all)) {
         for (size_t i = 0; i < profile.row_count; i++) {
-            calls += profile.rows[i].numbers.calls;
-            samples += profile.rows[i].samples;
+            calls = vti_add_capped(calls, profile.rows[i].numbers.calls);
+            samples = vti_add_capped(samples, profile.rows[i].samples);
         }
         vti_profile_fini(&profile);
     }
@@ -76,7 +77,7 @@ static int run(int argc, char **argv)
         [OPT_OUTPUT] = {.text = &import.output},
         [OPT_FORCE] = {.is_set = &import.force},
     };
-    struct vti_writer_stats stats;
+    struct vti_import_result result;
     int code = vti_args_collect(&vti_cmd_import, argc, argv, places, &import.path, 1, "one FILE");
 
     if (code)
@@ -90,11 +91,13 @@ static int run(int argc, char **argv)
         return vti_cmd_fail("import", "%s: is the input, so it cannot be the output too",
                             import.output);
     vti_stop_watch(NULL);
-    code = vti_import(&import, &stats);
+    code = vti_import(&import, &result);
     vti_stop_end();
     if (code)
         return vti_cmd_error("import", code);
-    say_what_there_is(import.output, &stats);
+    if (result.note[0])
+        vti_cmd_warn("import", "%s: %s", import.path, result.note);
+    say_what_there_is(import.output, &result.file);
     return VTI_EXIT_OK;
 }
 

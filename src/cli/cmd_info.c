@@ -5,6 +5,7 @@
 #include "analyze/calls.h"
 #include "analyze/check.h"
 #include "analyze/values.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/cmd.h"
@@ -392,7 +393,8 @@ static int count_calls(struct vti_info *all)
     if (code)
         return code;
     for (size_t i = 0; i < calls.call_count; i++)
-        all->calls += calls.calls[i].calls + calls.calls[i].resumes;
+        all->calls = vti_add_capped(all->calls,
+                                    vti_add_capped(calls.calls[i].calls, calls.calls[i].resumes));
     all->functions = calls.function_count;
     vti_calls_fini(&calls);
     return 0;

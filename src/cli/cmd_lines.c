@@ -222,6 +222,19 @@ static void warn_of_outsiders(const struct vti_lines_view *view)
     }
 }
 
+/* Code that was compiled with --exact. */
+static bool has_exact_c(const struct vti_lines *lines)
+{
+    for (size_t i = 0; i < lines->function_count; i++) {
+        const struct vti_lines_function *function = &lines->functions[i];
+
+        for (size_t j = 0; j < function->line_count && !strcmp(function->language, "c"); j++)
+            if (function->lines[j].how == VTI_LINE_TIMED)
+                return true;
+    }
+    return false;
+}
+
 /* How far the numbers of a recording are to be trusted. */
 static void say_trust(const struct vti_lines *lines)
 {
@@ -232,12 +245,15 @@ static void say_trust(const struct vti_lines *lines)
     if (lines->is_estimated)
         fputs("venturi: times with ~ are estimates, from samples; +/- is their standard error\n",
               stderr);
+    if (has_exact_c(lines))
+        fputs("venturi: exact times of C: optimised code (-O1 and up) mixes neighbouring lines\n",
+              stderr);
     if (lines->cost_ns > 0)
         fprintf(stderr, "venturi: %s of our own cost subtracted (%s a line), %llu lines lost\n",
                 vti_text_duration(all, lines->cost_ns),
                 vti_text_duration(each, lines->cost_event_ns),
                 (unsigned long long)lines->lost_lines);
-    else
+    else if (!lines->is_estimated || lines->lost_lines)
         fprintf(stderr, "venturi: our own cost is not subtracted, %llu lines lost\n",
                 (unsigned long long)lines->lost_lines);
 }

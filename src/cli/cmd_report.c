@@ -6,6 +6,7 @@
 #include "cli/reading.h"
 #include "cli/report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,7 @@ static int gather_stats(struct vti_report *report)
     if (code)
         return code;
     report->overhead_ns = corrected.overhead_ns;
-    report->overhead_share = ns > 0 ? (double)report->overhead_ns / ns : 0;
+    report->overhead_share = ns > 0 ? fmin((double)report->overhead_ns / ns, 1) : 0;
     if (!report->is_raw) {
         report->stats = corrected;
         return 0;
@@ -142,8 +143,8 @@ static int gather_functions(struct vti_report *report, struct vti_calls *calls)
 
     if (code)
         return code;
-    report->overhead_ns += (int64_t)calls->cost_ns;
-    report->overhead_share = ns > 0 ? (double)report->overhead_ns / ns : 0;
+    report->overhead_ns += calls->cost_ns < ns ? (int64_t)calls->cost_ns : (int64_t)ns;
+    report->overhead_share = ns > 0 ? fmin((double)report->overhead_ns / ns, 1) : 0;
     if (calls->call_count)
         return vti_profile_make(&report->functions, calls);
     code = vti_profile_load(&report->functions, report->recording, &options);

@@ -244,6 +244,9 @@ static int show_all(const struct request *request, struct vti_profile *profile)
         code = show(request, profile, &sums, CALLERS);
     if (!code && request->callees && !request->is_json)
         code = show(request, profile, &sums, CALLEES);
+    if (!code && sums.out_of_range)
+        vti_cmd_warn("stats", "%s: " VTI_OUT_OF_RANGE, request->file,
+                     (unsigned long long)sums.out_of_range, sums.out_of_range == 1 ? "" : "s");
     if (!code && is_ours)
         say_trust(&sums);
     vti_buf_fini(&sums.top);

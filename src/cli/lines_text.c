@@ -75,8 +75,7 @@ static void put_numbers(const struct table *table, struct cells *cells, uint64_t
     if (hits)
         put_time(cells->text[PER_HIT], time * scale / (double)hits, least[PER_HIT], is_sampled);
     if (table->total > 0)
-        snprintf(cells->text[PERCENT], CELL, "%s%5.1f", is_sampled ? "~" : "",
-                 100 * time / table->total);
+        put_time(cells->text[PERCENT], 100 * time / table->total, CELL, is_sampled);
 }
 
 static void put_extra(char to[CELL], double value, enum vti_lines_extra what)
@@ -185,7 +184,7 @@ static void add_callees(const struct table *table, const struct vti_lines_line *
 static void add_row(const struct table *table, uint32_t number, const struct vti_lines_line *line)
 {
     const struct vti_source_text *source = &table->text->source;
-    const struct vti_source_line *text = number <= source->count ? &source->lines[number - 1]
+    const struct vti_source_line *text = number && number <= source->count ? &source->lines[number - 1]
                                                                  : NULL;
     const char *colour = heat(table, line);
     struct cells cells;

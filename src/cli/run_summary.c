@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/render.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -80,10 +81,23 @@ static void say_about_names(const struct vti_drain_stats *stats)
                     stats->nameless == 1 ? " stays an address" : "s stay addresses");
 }
 
+/* The share is an estimate: neither nothing nor everything is what it can say. */
+static const char *cost_text(char *text, size_t room, double share)
+{
+    if (share < 0.0005)
+        snprintf(text, room, "below 0.1 %%");
+    else if (share > 0.99)
+        snprintf(text, room, "over 99 %%");
+    else
+        snprintf(text, room, "%.1f %%", 100 * share);
+    return text;
+}
+
 static void say_what_there_is(const struct vti_run_output *output,
                               const struct vti_drain_stats *stats, uint64_t lost_events)
 {
     char size[VTI_NUMBER_BYTES], count[VTI_NUMBER_BYTES], lost[VTI_NUMBER_BYTES];
+    char cost[VTI_NUMBER_BYTES];
     struct vti_buf text = {0};
 
     if (stats->calls)
@@ -94,11 +108,10 @@ static void say_what_there_is(const struct vti_run_output *output,
         vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
     if (stats->file.events || (!stats->calls && !stats->samples && !stats->line_events))
         vti_buf_printf(&text, ", %s events", vti_text_count(count, stats->file.events));
-    vti_cmd_say("%s  %s%.*s, %s lost, own cost %s%.1f %%", output->shown,
+    vti_cmd_say("%s  %s%.*s, %s lost, own cost %s", output->shown,
                 vti_text_bytes(size, size_of(output, stats)), (int)text.len,
                 text.len ? (const char *)text.data : "", vti_text_count(lost, lost_events),
-                stats->cost_share < 0.0005 ? "below " : "",
-                stats->cost_share < 0.0005 ? 0.1 : 100 * stats->cost_share);
+                cost_text(cost, sizeof cost, stats->cost_share));
     vti_buf_fini(&text);
 }
 

@@ -13,6 +13,7 @@ struct vti_stats_sums {
     uint64_t lost_calls;
     bool has_unseen; /* more were lost than could be counted */
     bool is_estimated;
+    uint64_t out_of_range; /* numbers of the file that had to be changed */
 };
 
 void vti_stats_sum(struct vti_stats_sums *sums, const struct vti_profile *profile);

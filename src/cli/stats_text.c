@@ -3,6 +3,7 @@
  *
  * Text goes into a buffer as it is; whoever prints it on a terminal makes it harmless.
  */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "cli/render.h"
 #include "cli/stats.h"
@@ -18,11 +19,12 @@ void vti_stats_sum(struct vti_stats_sums *sums, const struct vti_profile *profil
     sums->lost_calls = profile->calls->lost_calls;
     sums->has_unseen = profile->calls->has_unseen;
     sums->is_estimated = profile->calls->is_estimated;
+    sums->out_of_range = profile->out_of_range;
     for (size_t i = 0; i < profile->row_count; i++) {
         const struct vti_profile_row *row = &profile->rows[i];
 
-        sums->calls += row->numbers.calls;
-        sums->primitive += row->numbers.primitive;
+        sums->calls = vti_add_capped(sums->calls, row->numbers.calls);
+        sums->primitive = vti_add_capped(sums->primitive, row->numbers.primitive);
         sums->self_s += row->numbers.self_s;
         for (size_t j = 0; j < row->caller_count; j++) {
             uint32_t caller = profile->arcs[row->first_caller + j].caller;

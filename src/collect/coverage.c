@@ -11,6 +11,7 @@
 #include "collect/sample.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -65,14 +66,32 @@ static bool is_wanted(void)
 
     vt_ticks(); /* attaches */
     word = __atomic_load_n(__atomic_load_n(&vt_control_word, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
-    return !word || word & VT_ON_LINES;
+    return word ? (word & VT_ON_LINES) != 0 : secure_getenv("VENTURI_SESSION") != NULL;
 }
 
-/* The file takes the place of the counters, with what they have counted so far; false: they stay what they are. */
+/* What was counted so far. Word by word, and not by libc: a sanitizer that the program has knows gaps between counters. */
+static bool copy_counters(const struct open_module *one, int fd)
+{
+    const uint64_t *from = (const uint64_t *)one->start;
+    uint64_t *to = mmap(NULL, one->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                        (off_t)one->described_bytes);
+
+    if (to == MAP_FAILED)
+        return false;
+    for (size_t i = 0; i < one->bytes / sizeof *to; i++) {
+        uint64_t count = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+
+        if (count)
+            __atomic_store_n(&to[i], count, __ATOMIC_RELAXED);
+    }
+    munmap(to, one->bytes);
+    return true;
+}
+
+/* The file takes the place of the counters; false: they stay what they are. */
 static bool share(const struct open_module *one, int fd)
 {
-    if (pwrite(fd, one->start, one->bytes, (off_t)one->described_bytes) != (ssize_t)one->bytes ||
-        vt_session_give(VT_GIFT_COVERAGE, "", fd))
+    if (vt_session_give(VT_GIFT_COVERAGE, "", fd))
         return false;
     return mmap(one->start, one->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
                 (off_t)one->described_bytes) != MAP_FAILED;
@@ -90,7 +109,7 @@ static void open_locked(const void *module, char *start, size_t bytes)
         one.described = mmap(NULL, described, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (one.described != MAP_FAILED) {
         vti_coverage_describe(&source, one.described, described);
-        if (share(&one, fd))
+        if (copy_counters(&one, fd) && share(&one, fd))
             *kept = one;
         else
             munmap(one.described, described);

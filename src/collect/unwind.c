@@ -197,8 +197,7 @@ static void add_line(struct vti_unwind *unwind, const struct vti_spot *spot)
         unwind->is_cut = true;
         return;
     }
-    unwind->lines[unwind->line_count++] =
-        (struct vt_sample_line){spot->function, spot->offset};
+    unwind->lines[unwind->line_count++] = (struct vt_sample_line){spot->function, spot->offset};
     unwind->line_at[at] = (uint16_t)unwind->line_count;
 }
 

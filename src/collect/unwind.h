@@ -20,8 +20,10 @@ struct vti_unwind {
     uint32_t functions
         [VTI_STACK_FUNCTIONS]; /* innermost first; a function that calls itself is there once */
     size_t count;
-    bool wants_lines; /* set by the caller: places in functions whose lines are counted are wanted too, … */
-    uint16_t line_at[VTI_STACK_LINE_PLACES]; /* … of which these were met, by a digest: index + 1; … */
+    bool
+        wants_lines; /* set by the caller: places in functions whose lines are counted are wanted too, … */
+    uint16_t
+        line_at[VTI_STACK_LINE_PLACES]; /* … of which these were met, by a digest: index + 1; … */
     struct vt_sample_line lines[VTI_STACK_LINES]; /* … innermost first, each once */
     size_t line_count;
     bool is_cut;  /* there are more, but they could not be found, or not be kept */

@@ -71,23 +71,28 @@ void vt_line_reach(const void *frame, uint32_t row, uint32_t is_start)
         arrive(self, top, row, is_start);
 }
 
+/* Else its place on the stack was of another call, which has ended unseen. A function without a place may be any. */
+static inline bool is_of(const struct vti_line_frame *top, const struct vt_lines *lines)
+{
+    return vti_likely(top->table->lines == lines) || !top->table->lines;
+}
+
 void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t row, uint32_t is_start)
 {
     struct vti_thread *self = vti_line_counting();
     struct vti_line_frame *top = self ? self->line_top : NULL;
 
-    if (vti_unlikely(!top || top->frame != frame || top->table->lines != lines)) {
-        top = top && top->frame != frame ? vti_line_find(self, frame) : NULL;
-        if (self && !top && self->lines->unplaced) {
+    if (top && vti_unlikely(top->frame != frame)) {
+        top = vti_line_find(self, frame);
+        if (!top && self->lines->unplaced) {
             self->slot->lost_lines++;
             return;
         }
-        if (!top || top->table->lines != lines)
-            top = begin_call(lines, frame);
-        self = vti_self;
     }
+    if (vti_unlikely(!top || !is_of(top, lines)))
+        top = begin_call(lines, frame);
     if (vti_likely(top))
-        arrive(self, top, row, is_start);
+        arrive(vti_self, top, row, is_start);
 }
 
 void vt_lines_leave(const void *frame)

@@ -56,6 +56,8 @@ struct vti_lines_state {
     struct vti_line_pool *pools; /* owned; tables lie in them */
     struct vti_line_pool *pool;  /* the one in use */
     uint64_t full_until; /* no unit is asked for before so many lines are lost; 0: there are some */
+    struct vti_line nowhere_function;
+    struct vti_line_table nowhere; /* of a function without a place: it has no rows */
 };
 
 /* The thread ends: its open lines end. It records elsewhere from now on. Slow path only. */
@@ -66,7 +68,8 @@ void vti_line_drop(struct vti_thread *self);
 
 bool vti_line_start(struct vti_thread *self);
 bool vti_line_push_room(struct vti_thread *self);
-struct vti_line_table *vti_line_table_of(struct vti_thread *self, struct vt_lines *lines);
+struct vti_line_table *vti_line_table_of(struct vti_thread *self,
+                                         struct vt_lines *lines); /* never NULL */
 bool vti_line_fill(struct vti_thread *self, struct vti_line_table *table, uint32_t row);
 uint32_t vti_line_durations_of(struct vti_thread *self, const struct vti_line *line);
 struct vti_line_callee *vti_line_callee_of(struct vti_thread *self, const struct vti_line *line,

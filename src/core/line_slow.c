@@ -22,7 +22,10 @@ static void end_all(struct vti_thread *self)
     uint64_t now = vti_clock_read(self->clock);
 
     while (self->line_top > self->lines->stack)
-        vti_line_end(self, self->line_top, now);
+        if (self->line_top->frame)
+            vti_line_end(self, self->line_top, now);
+        else
+            self->line_top--; /* a handler has interrupted its pushing */
     self->line_top = NULL;
 }
 
@@ -93,29 +96,22 @@ struct vti_line_frame *vti_line_find(struct vti_thread *self, const void *frame)
     return self->line_top;
 }
 
-/* A call without a place: it and all above it are only counted. */
-static void push_nowhere(struct vti_thread *self)
-{
-    self->lines->unplaced++;
-    self->slot->lost_lines++;
-}
-
 struct vti_line_frame *vti_line_push_slowly(struct vt_lines *lines, const void *frame)
 {
     struct vti_slow slow;
     struct vti_thread *self = look(&slow);
     struct vti_line_frame *top = NULL;
-    struct vti_line_table *table;
 
     if (!self)
         goto out;
     if (self->line_top->frame == frame)
         vti_line_end(self, self->line_top, vti_clock_read(self->clock));
-    table = self->lines->unplaced ? NULL : vti_line_table_of(self, lines);
-    if (table && vti_line_push_room(self))
-        top = vti_line_push(self, table, frame);
-    else
-        push_nowhere(self);
+    if (!self->lines->unplaced && vti_line_push_room(self)) {
+        top = vti_line_push(self, vti_line_table_of(self, lines), frame);
+    } else { /* too deep: it and all above it are only counted */
+        self->lines->unplaced++;
+        self->slot->lost_lines++;
+    }
 out:
     vti_slow_leave(&slow);
     return top;

@@ -235,22 +235,8 @@ static bool table_room(struct vti_lines_state *state, uint32_t number)
     return true;
 }
 
-struct vti_line_table *vti_line_table_of(struct vti_thread *self, struct vt_lines *lines)
+static void describe(struct vti_line_table *table, const struct vt_lines *lines)
 {
-    struct vti_lines_state *state = self->lines;
-    uint32_t number = number_of(lines);
-    struct vti_line_table *table;
-
-    if (!number || lines->row_count > ROWS_MAX || !table_room(state, number))
-        return NULL;
-    table = state->tables[number];
-    if (table && table->function)
-        return table;
-    if (!table)
-        table = take(state, sizeof *table + lines->row_count * sizeof *table->rows);
-    if (!table)
-        return NULL;
-    state->tables[number] = table;
     table->lines = lines;
     table->row_count = lines->row_count;
     for (uint32_t i = 0; i < table->row_count; i++) {
@@ -259,8 +245,29 @@ struct vti_line_table *vti_line_table_of(struct vti_thread *self, struct vt_line
         if (first != i && first < table->row_count)
             table->rows[first].is_shared = true;
     }
-    table->function = new_line(self, lines->function, 0, lines->last_line);
-    return table->function ? table : NULL;
+}
+
+struct vti_line_table *vti_line_table_of(struct vti_thread *self, struct vt_lines *lines)
+{
+    struct vti_lines_state *state = self->lines;
+    uint32_t number = number_of(lines);
+    struct vti_line_table *table = NULL;
+
+    state->nowhere.function = &state->nowhere_function;
+    if (number && lines->row_count <= ROWS_MAX && table_room(state, number)) {
+        table = state->tables[number];
+        if (!table)
+            table = take(state, sizeof *table + lines->row_count * sizeof *table->rows);
+        if (table && !state->tables[number])
+            describe(table, lines);
+        state->tables[number] = table;
+    }
+    if (table && !table->function)
+        table->function = new_line(self, lines->function, 0, lines->last_line);
+    if (table && table->function)
+        return table;
+    self->slot->lost_lines++;
+    return &state->nowhere;
 }
 
 /* The row that a statement begins with. */

@@ -14,7 +14,7 @@
 #define SITE_MOST (1u << (PARENT_SHIFT - SITE_SHIFT))
 #define OFFSET_MOST (1u << SITE_SHIFT)
 
-_Static_assert((uint64_t)VTI_CHUNK_COUNT * VTI_CHUNK_UNITS <= (uint64_t)1 << (64 - PARENT_SHIFT),
+_Static_assert((uint64_t)VTI_CHUNK_COUNT *VTI_CHUNK_UNITS <= (uint64_t)1 << (64 - PARENT_SHIFT),
                "a unit fits into a key");
 
 struct vti_line_samples {

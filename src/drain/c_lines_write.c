@@ -372,7 +372,8 @@ static void write_sums(struct writing *all)
                                      .total = sums[i].ns,
                                      .inner = sums[i].samples};
 
-        if (!sums[i].is_sampled && is_timed(all, sums[i].site)) { /* events and calls are counted there */
+        if (!sums[i].is_sampled &&
+            is_timed(all, sums[i].site)) { /* events and calls are counted there */
             fact.events = 0;
             fact.hits = fact.line ? fact.hits : 0;
         }

@@ -158,9 +158,7 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     drain->stats.samples_cut += process->sampling.cut;
     drain->stats.sampling_stopped += process->sampling.is_stopped != 0;
     drain->stats.line_events += process->line_events;
-    drain->cost_ticks += vti_target_cost(process);
-    drain->cost_ticks += (double)process->sampling.spent;
-    drain->cost_ticks += (double)process->spans * (double)process->fact.pair_millis / 1000;
+    drain->cost_ticks += process->cost_ticks + (double)process->sampling.spent;
     drain->thread_ticks += (double)process->thread_ticks;
 }
 
@@ -285,6 +283,8 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
     drain->stats.spans = drain->spans;
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
+    if (drain->stats.cost_share > 1) /* samples beside calls */
+        drain->stats.cost_share = 1;
 }
 
 static void stop_recording(struct vti_drain *drain)

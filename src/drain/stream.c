@@ -395,6 +395,18 @@ static void clear_slot(struct vti_slot *slot)
     memset(slot, 0, offsetof(struct vti_slot, own));
 }
 
+/* Prices are averages, so that of a thread that does nothing but call they can make more than its time. */
+static void count_cost(const struct vti_stream *stream, struct vti_target *process)
+{
+    uint64_t lifetime = stream->fact.end > stream->fact.start
+                            ? stream->fact.end - stream->fact.start
+                            : 0;
+    double cost = vti_target_cost(process, stream);
+
+    process->thread_ticks += lifetime;
+    process->cost_ticks += cost < (double)lifetime ? cost : (double)lifetime;
+}
+
 void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, uint32_t slot_at,
                        uint64_t now_ns)
 {
@@ -419,8 +431,7 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     state_dropped(stream, process, VTI_LOSS_BUFFERS, vti_encoder_take_dropped(stream->encoder));
     state_dropped(stream, process, VTI_LOSS_DEPTH, vti_encoder_take_too_deep(stream->encoder));
     process->spans += stream->spans;
-    if (stream->fact.end > stream->fact.start)
-        process->thread_ticks += stream->fact.end - stream->fact.start;
+    count_cost(stream, process);
     stream->is_retired = false; /* its thread is gone: nobody will fill that record any more */
     if (stream->block && !slot->is_own_free)
         memset(slot->own, 0, sizeof slot->own);

@@ -420,11 +420,12 @@ static double dearest(const struct vti_target *process, uint32_t first, uint32_t
     return (double)most / 1000;
 }
 
-double vti_target_cost(const struct vti_target *process)
+double vti_target_cost(const struct vti_target *process, const struct vti_stream *stream)
 {
-    return (double)process->calls * dearest(process, VT_LANGUAGE_PYTHON, VT_LANGUAGE_C) +
-           (double)process->line_events *
-               dearest(process, VT_LANGUAGE_PYTHON_LINE, VT_LANGUAGE_C_LINE);
+    return (double)stream->tree.calls * dearest(process, VT_LANGUAGE_PYTHON, VT_LANGUAGE_C) +
+           (double)stream->tree.line_events *
+               dearest(process, VT_LANGUAGE_PYTHON_LINE, VT_LANGUAGE_C_LINE) +
+           (double)stream->spans * (double)process->fact.pair_millis / 1000;
 }
 
 /* What it has recorded is all there is. */

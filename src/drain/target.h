@@ -34,7 +34,8 @@ struct vti_target {
     uint64_t calls;
     uint64_t line_events;
     struct vti_gift *gifts; /* owned: what it handed over */
-    uint64_t thread_ticks;  /* lifetimes of its threads, for the cost */
+    uint64_t thread_ticks;  /* lifetimes of its threads … */
+    double cost_ticks;      /* … and what of them was our cost, of none more than all */
     uint64_t noted_ns;      /* when it was last noted which threads live */
     uint64_t image;         /* changes when it executes another program; 0: unknown */
     uint64_t image_ns;      /* when that was last looked at */
@@ -54,9 +55,9 @@ void vti_target_free(struct vti_target *process);
  * such site, 0 when memory is short. */
 uint32_t vti_target_site(struct vti_target *process, uint32_t id);
 
-/* What the calls and line events that it counted have cost it, in ticks: at the price of the dearest language, zero if
+/* What the calls, line events and spans of a thread have cost it, in ticks: at the price of the dearest language, zero if
  * no hook said it. */
-double vti_target_cost(const struct vti_target *process);
+double vti_target_cost(const struct vti_target *process, const struct vti_stream *stream);
 
 /* One round over all its threads. Returns the number of records read. */
 uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut);

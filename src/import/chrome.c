@@ -8,19 +8,20 @@
 #include "base/error.h"
 #include "import/chrome_impl.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_MOST 4e18 /* of a time stamp; half of what 64 bits hold */
+/* Of a time, in nanoseconds: the sum of a stamp and a duration, and what lies between two of these, fit into 64 bits. */
+#define NS_LEAST -1e18
+#define NS_MOST 4e18
 
 /* The fields of one event. */
 struct fields {
     struct vti_buf name, phase;
     int64_t pid, tid;
     int64_t begin_ns, length_ns;
-    const char *args;
-    bool has_begin;
+    const char *start, *args;
+    const char *no_begin, *no_length; /* why there is none; NULL: there is one */
 };
 
 static bool fits(const uint8_t *data, size_t size)
@@ -40,31 +41,33 @@ static int refuse(const struct vti_chrome *chrome, const struct vti_json_scan *s
                     (size_t)(scan->at - (const char *)chrome->input->data), what);
 }
 
-/* Microseconds with up to three decimals are whole nanoseconds: exact also where a double is not. */
-static bool scan_time(struct vti_json_scan *scan, int64_t *ns)
+/* An event that says nothing we could use: counted, and the first one is remembered with its reason. */
+void vti_chrome_leave_out(struct vti_chrome *chrome, const char *event, const char *why)
 {
-    const char *text;
-    char number[64];
+    if (!chrome->unused++ || event < chrome->unused_at) {
+        chrome->unused_at = event;
+        chrome->unused_why = why;
+    }
+}
+
+enum time_state { TIME_OK, TIME_NO_NUMBER, TIME_OUT_OF_RANGE };
+
+/* Microseconds with up to three decimals are whole nanoseconds: exact also where a double is not. */
+static enum time_state parse_time(const char *number, int64_t *ns)
+{
     char *end;
-    size_t len;
     double us;
     long long whole;
 
-    if (!vti_json_scan_number(scan, &text, &len) || len >= sizeof number) {
-        scan->failed = true;
-        return false;
-    }
-    memcpy(number, text, len);
-    number[len] = 0;
     us = strtod(number, &end);
-    if (*end || !(fabs(us) * 1000 < NS_MOST)) {
-        scan->failed = true;
-        return false;
-    }
+    if (end == number || *end || strspn(number, "0123456789+-.eE") != (size_t)(end - number))
+        return TIME_NO_NUMBER;
+    if (!(us * 1000 > NS_LEAST && us * 1000 < NS_MOST))
+        return TIME_OUT_OF_RANGE;
     whole = strtoll(number, &end, 10);
     if (*end == 'e' || *end == 'E' || (*end == '.' && strpbrk(end, "eE"))) {
         *ns = (int64_t)(us * 1000);
-        return true;
+        return TIME_OK;
     }
     *ns = whole * 1000;
     if (*end == '.') {
@@ -72,7 +75,33 @@ static bool scan_time(struct vti_json_scan *scan, int64_t *ns)
 
         *ns += number[0] == '-' ? -part : part;
     }
-    return true;
+    return TIME_OK;
+}
+
+/* A number, or a text that is one. What is neither is stepped over. */
+static enum time_state scan_time(struct vti_json_scan *scan, int64_t *ns, struct vti_buf *scratch)
+{
+    char first = vti_json_peek(scan);
+    enum time_state state;
+    const char *text;
+    size_t len;
+
+    if (first == '"') {
+        return vti_json_scan_string(scan, scratch) ? parse_time((const char *)scratch->data, ns)
+                                                   : TIME_NO_NUMBER;
+    }
+    if (first != '-' && (first < '0' || first > '9')) {
+        vti_json_skip(scan);
+        return TIME_NO_NUMBER;
+    }
+    if (!vti_json_scan_number(scan, &text, &len))
+        return TIME_NO_NUMBER;
+    vti_buf_clear(scratch);
+    vti_buf_add(scratch, text, len);
+    vti_buf_add_u8(scratch, 0);
+    state = scratch->failed ? TIME_NO_NUMBER : parse_time((const char *)scratch->data, ns);
+    scan->failed |= state == TIME_NO_NUMBER; /* "1-2" is not JSON */
+    return state;
 }
 
 /* Numbers of processes and threads; a text becomes a number that stands for it. */
@@ -139,14 +168,17 @@ static int64_t find_thread(struct vti_chrome *chrome, int64_t pid, int64_t tid)
 static void scan_field(struct vti_json_scan *scan, const char *key, struct fields *fields,
                        struct vti_buf *scratch)
 {
+    static const char *const begin_errors[] = {NULL, "ts is not a number", "ts out of range"};
+    static const char *const length_errors[] = {NULL, "dur is not a number", "dur out of range"};
+
     if (!strcmp(key, "name") && vti_json_peek(scan) == '"')
         vti_json_scan_string(scan, &fields->name);
     else if (!strcmp(key, "ph") && vti_json_peek(scan) == '"')
         vti_json_scan_string(scan, &fields->phase);
     else if (!strcmp(key, "ts"))
-        fields->has_begin = scan_time(scan, &fields->begin_ns);
+        fields->no_begin = begin_errors[scan_time(scan, &fields->begin_ns, scratch)];
     else if (!strcmp(key, "dur"))
-        scan_time(scan, &fields->length_ns);
+        fields->no_length = length_errors[scan_time(scan, &fields->length_ns, scratch)];
     else if (!strcmp(key, "pid"))
         fields->pid = scan_id(scan, scratch);
     else if (!strcmp(key, "tid"))
@@ -210,7 +242,7 @@ static int take_event(struct vti_chrome *chrome, const struct fields *fields)
         return vti_fail(VTI_E_LIMIT, "%s: too many events", chrome->input->path);
     event.thread = (uint32_t)thread;
     if (phase == 'X')
-        event.end_ns = fields->begin_ns + (fields->length_ns > 0 ? fields->length_ns : 0);
+        event.end_ns = fields->begin_ns + fields->length_ns;
     event.kind = phase == 'C'                                   ? VTI_CHROME_COUNTER
                  : phase == 'i' || phase == 'I' || phase == 'R' ? VTI_CHROME_MARK
                                                                 : VTI_CHROME_SPAN;
@@ -219,10 +251,12 @@ static int take_event(struct vti_chrome *chrome, const struct fields *fields)
     if (name < 0)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     event.name = (uint32_t)name;
-    if (phase == 'E')
+    if (phase == 'E') {
         event.end_ns = INT64_MIN; /* says that it is an end */
-    else if (event.kind != VTI_CHROME_SPAN)
+        event.args = fields->start;
+    } else if (event.kind != VTI_CHROME_SPAN) {
         event.end_ns = event.begin_ns;
+    }
     if (phase != 'E' && event.kind != VTI_CHROME_COUNTER) {
         event.site = vti_import_site(chrome->target, &site);
         if (!event.site)
@@ -236,6 +270,7 @@ static int scan_event(struct vti_chrome *chrome, struct vti_json_scan *scan, str
                       struct vti_buf *scratch)
 {
     bool is_first = true;
+    const char *why;
     char phase;
 
     vti_buf_clear(&fields->name);
@@ -243,8 +278,10 @@ static int scan_event(struct vti_chrome *chrome, struct vti_json_scan *scan, str
     vti_buf_add_u8(&fields->name, 0);
     fields->name.len = 0;
     fields->pid = fields->tid = fields->length_ns = 0;
-    fields->args = NULL;
-    fields->has_begin = false;
+    fields->args = fields->no_length = NULL;
+    fields->no_begin = "has no ts";
+    vti_json_peek(scan);
+    fields->start = scan->at;
     if (!vti_json_take(scan, '{'))
         return refuse(chrome, scan, "not an event");
     while (vti_json_next_key(scan, &is_first, scratch)) {
@@ -262,14 +299,28 @@ static int scan_event(struct vti_chrome *chrome, struct vti_json_scan *scan, str
     phase = fields->phase.len == 1 ? (char)fields->phase.data[0] : 0;
     if (phase == 'M')
         return take_name(chrome, fields, scratch);
-    if (!phase || !strchr("XBEiIRC", phase) || !fields->has_begin)
+    if (!phase || !strchr("XBEiIRC", phase))
         return 0;
-    return take_event(chrome, fields);
+    why = fields->no_begin;
+    if (!why && phase == 'X')
+        why = fields->no_length ? fields->no_length : fields->length_ns < 0 ? "dur below 0" : NULL;
+    if (!why)
+        return take_event(chrome, fields);
+    vti_chrome_leave_out(chrome, fields->start, why);
+    return 0;
+}
+
+/* Whether nothing follows, or a comma at most. */
+static bool is_at_end(struct vti_json_scan scan)
+{
+    vti_json_take(&scan, ',');
+    return !scan.failed && !vti_json_peek(&scan);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static int scan_events(struct vti_chrome *chrome, struct vti_json_scan *scan)
+/* `may_be_open`: as the format allows, the array need not end; programs that are killed leave it like that. */
+static int scan_events(struct vti_chrome *chrome, struct vti_json_scan *scan, bool may_be_open)
 {
     struct fields fields = {0};
     struct vti_buf scratch = {0};
@@ -278,7 +329,7 @@ static int scan_events(struct vti_chrome *chrome, struct vti_json_scan *scan)
 
     if (!vti_json_take(scan, '['))
         return refuse(chrome, scan, "traceEvents is not an array");
-    while (!code && vti_json_next_item(scan, &is_first)) {
+    while (!code && !(may_be_open && is_at_end(*scan)) && vti_json_next_item(scan, &is_first)) {
         code = scan_event(chrome, scan, &fields, &scratch);
         if (!code && chrome->event_count % 65536 == 0 && chrome->input->is_stopped &&
             chrome->input->is_stopped())
@@ -302,12 +353,12 @@ static int scan_file(struct vti_chrome *chrome)
     int code = 0;
 
     if (vti_json_peek(&scan) == '[')
-        return scan_events(chrome, &scan);
+        return scan_events(chrome, &scan, true);
     vti_json_take(&scan, '{');
     while (!code && vti_json_next_key(&scan, &is_first, &key)) {
         if (!strcmp((const char *)key.data, "traceEvents")) {
             is_found = true;
-            code = scan_events(chrome, &scan);
+            code = scan_events(chrome, &scan, false);
         } else {
             vti_json_skip(&scan);
         }
@@ -334,6 +385,11 @@ static void fini(struct vti_chrome *chrome)
     vti_map_free(chrome->names);
 }
 
+static size_t place_of(const struct vti_chrome *chrome)
+{
+    return (size_t)(chrome->unused_at - (const char *)chrome->input->data);
+}
+
 static int run(const struct vti_import_input *input, struct vti_import_target *target)
 {
     struct vti_chrome chrome = {.input = input, .target = target};
@@ -344,10 +400,17 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
         code = vti_fail(VTI_E_NOMEM, "out of memory");
     if (!code)
         code = scan_file(&chrome);
-    if (!code && !chrome.event_count)
+    if (!code && !chrome.event_count && chrome.unused)
+        code = vti_fail(VTI_E_DAMAGED, "%s: byte %zu: %s", input->path, place_of(&chrome),
+                        chrome.unused_why);
+    else if (!code && !chrome.event_count)
         code = vti_fail(VTI_E_EMPTY, "%s: holds no spans, marks or counters", input->path);
     if (!code)
         code = vti_chrome_write(&chrome);
+    if (chrome.unused)
+        vti_import_note(target, "%llu event%s could not be used, the first at byte %zu: %s",
+                        (unsigned long long)chrome.unused, chrome.unused == 1 ? "" : "s",
+                        place_of(&chrome), chrome.unused_why);
     fini(&chrome);
     return code;
 }

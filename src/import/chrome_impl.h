@@ -11,7 +11,7 @@ enum vti_chrome_kind { VTI_CHROME_SPAN, VTI_CHROME_MARK, VTI_CHROME_COUNTER };
 struct vti_chrome_event {
     int64_t begin_ns;
     int64_t end_ns;   /* of a span; INT64_MAX: it has no end in the file */
-    const char *args; /* where they begin in the file, or NULL */
+    const char *args; /* where they begin in the file, or NULL; of an end: where it begins itself */
     uint32_t thread;  /* index */
     uint32_t site;    /* of a counter: 0, its series have one each */
     uint32_t name;    /* index in `names`, for counters */
@@ -42,7 +42,12 @@ struct vti_chrome {
     struct vti_chrome_process *processes;
     size_t process_room;
     int64_t first_ns; /* what the recording begins with */
+    uint64_t unused;  /* events that say nothing we could use, and the first of them */
+    const char *unused_at, *unused_why;
 };
+
+/* Counts one. `event` is where it begins. */
+void vti_chrome_leave_out(struct vti_chrome *chrome, const char *event, const char *why);
 
 /* Events sorted and matched become blocks. 0 or a negative code. */
 int vti_chrome_write(struct vti_chrome *chrome);

@@ -56,7 +56,7 @@ static int by_nesting(const void *left, const void *right)
 }
 
 /* Gives begins their ends and takes the ends out; what is left is counted. 0 or VTI_E_NOMEM. */
-static int match_ends(struct vti_chrome_event *events, size_t *count)
+static int match_ends(struct vti_chrome *chrome, struct vti_chrome_event *events, size_t *count)
 {
     size_t *open = malloc((*count + 1) * sizeof *open);
     size_t depth = 0;
@@ -68,6 +68,8 @@ static int match_ends(struct vti_chrome_event *events, size_t *count)
         if (events[i].end_ns == INT64_MIN) {
             if (depth)
                 events[open[--depth]].end_ns = events[i].begin_ns;
+            else
+                vti_chrome_leave_out(chrome, events[i].args, "an end without a begin");
             continue;
         }
         events[kept] = events[i];
@@ -287,7 +289,7 @@ static int add_event(struct writing *writing, struct vti_chrome_event *event)
 
 static int write_thread(struct writing *writing, struct vti_chrome_event *events, size_t count)
 {
-    int code = match_ends(events, &count);
+    int code = match_ends(writing->chrome, events, &count);
 
     if (code)
         return code;

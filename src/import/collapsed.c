@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define LINE_MOST (16u << 20)
-#define FIRST_LINE (1u << 20) /* that tells what the file is */
-#define NS_MOST 1e18          /* more than any clock has */
+#define FRAME_LOOK 4096u /* bytes in which a longer line shows that it is a stack */
+#define NS_MOST 1e18     /* more than any clock has */
 #define BLOCK_ENTRIES 4096u
 
 struct node {
@@ -49,21 +49,29 @@ static bool split_line(const char *line, size_t len, size_t *stack_len, double *
     return !*end && at > 1;
 }
 
+/* A stack and a number, or the beginning of one that is too long to be looked at. */
+static bool is_stack(const uint8_t *line, size_t len)
+{
+    double microseconds;
+
+    if (len > LINE_MOST)
+        return memchr(line, ';', FRAME_LOOK) && !memchr(line, 0, FRAME_LOOK);
+    return !memchr(line, 0, len) && split_line((const char *)line, len, &len, &microseconds);
+}
+
 static bool fits(const uint8_t *data, size_t size)
 {
     const uint8_t *end = data + size;
-    double microseconds;
 
     for (;;) { /* the first line that is not empty and no remark */
         size_t left = (size_t)(end - data);
-        const uint8_t *newline = memchr(data, '\n', left < FIRST_LINE ? left : FIRST_LINE);
+        const uint8_t *newline = memchr(data, '\n', left < LINE_MOST ? left : LINE_MOST);
         size_t len = newline ? (size_t)(newline - data) : left;
 
         if (len && data[len - 1] == '\r')
             len--;
         if (len && data[0] != '#')
-            return !memchr(data, 0, len) &&
-                   split_line((const char *)data, len, &len, &microseconds);
+            return is_stack(data, len);
         if (!newline)
             return false;
         data = newline + 1;

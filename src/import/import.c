@@ -43,7 +43,7 @@ static uint64_t written_ns(const char *path)
 }
 
 static int import_into(const struct vti_importer *importer, const struct vti_import *import,
-                       const struct vti_import_input *input, struct vti_writer_stats *stats)
+                       const struct vti_import_input *input, struct vti_import_result *result)
 {
     struct vti_import_target target;
     int code = vti_import_open(&target, import->output, import->force, import->is_stopped);
@@ -53,13 +53,14 @@ static int import_into(const struct vti_importer *importer, const struct vti_imp
     code = vti_import_start(&target, import->path, written_ns(import->path));
     if (!code)
         code = importer->run(input, &target);
+    memcpy(result->note, target.note, sizeof result->note);
     if (!code)
-        return vti_import_commit(&target, stats);
+        return vti_import_commit(&target, &result->file);
     vti_import_abandon(&target);
     return code;
 }
 
-int vti_import(const struct vti_import *import, struct vti_writer_stats *stats)
+int vti_import(const struct vti_import *import, struct vti_import_result *result)
 {
     const struct vti_importer *importer;
     struct vti_file_header header;
@@ -82,7 +83,7 @@ int vti_import(const struct vti_import *import, struct vti_writer_stats *stats)
         code = import_into(
             importer, import,
             &(struct vti_import_input){import->path, map.data, map.size, import->is_stopped},
-            stats);
+            result);
     vti_mapping_close(&map);
     return code;
 }

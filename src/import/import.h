@@ -10,6 +10,8 @@
 
 #include "format/write.h"
 
+#define VTI_IMPORT_NOTE 160 /* bytes */
+
 struct vti_import_target;
 
 /* What is read. */
@@ -37,7 +39,12 @@ struct vti_import {
     bool (*is_stopped)(void);
 };
 
-/* 0 and the size of the result, or a negative code, and then there is none. */
-int vti_import(const struct vti_import *import, struct vti_writer_stats *stats);
+struct vti_import_result {
+    struct vti_writer_stats file;
+    char note[VTI_IMPORT_NOTE]; /* what could not be taken as it is, one line; "": nothing */
+};
+
+/* 0 and what was written, or a negative code, and then there is nothing. */
+int vti_import(const struct vti_import *import, struct vti_import_result *result);
 
 #endif

@@ -4,6 +4,7 @@
  * A text that was changed since is not taken: the recording would show lines beside numbers of others.
  */
 #include "analyze/lines.h"
+#include "analyze/source.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -81,14 +82,27 @@ static int add_function(struct job *job, const struct vti_lines_function *functi
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
+/* By its name: a profile must not make us copy any file into a recording that may be passed on. */
+static bool is_source(const char *file)
+{
+    static const char *const endings[] = {".py", ".pyw", ".pyx", ".pxd"};
+    const char *ending = strrchr(file, '.');
+
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(ending, endings[i]))
+            return true;
+    return vti_source_is_c(file);
+}
+
 static int add_source(struct job *job, const char *file)
 {
     struct stat profile, source;
     struct vti_mapping map;
     int code;
 
-    if (stat(job->input->path, &profile) || stat(file, &source) || !S_ISREG(source.st_mode) ||
-        source.st_mtim.tv_sec > profile.st_mtim.tv_sec || source.st_size > SOURCE_MOST)
+    if (!is_source(file) || stat(job->input->path, &profile) || stat(file, &source) ||
+        !S_ISREG(source.st_mode) || source.st_mtim.tv_sec > profile.st_mtim.tv_sec ||
+        source.st_size > SOURCE_MOST)
         return 0;
     if (vti_mapping_open(&map, file))
         return 0;

@@ -48,9 +48,10 @@ struct perf {
     char event[128];
     bool is_clock;
     uint64_t period, first_ns, last_ns, samples;
+    uint64_t cut; /* samples whose stacks were deeper than STACK_MOST */
     size_t line;
     struct vti_perf_head head; /* of the sample under way */
-    bool is_open;
+    bool is_open, is_cut;
     uint32_t stack[STACK_MOST]; /* sites, innermost first */
     size_t depth;
 };
@@ -184,8 +185,13 @@ static int add_frame(struct perf *perf, struct vti_bytes line)
     if (!vti_perf_frame(line, &frame))
         return vti_fail(VTI_E_DAMAGED, "%s: line %zu: neither a sample nor a function of one",
                         perf->input->path, perf->line);
-    if (!perf->is_open || perf->depth == STACK_MOST)
+    if (!perf->is_open || perf->is_cut)
         return 0;
+    if (perf->depth == STACK_MOST) {
+        perf->is_cut = true;
+        perf->cut++;
+        return 0;
+    }
     site.name = site.function = frame.name;
     site.file = frame.file;
     site.unit = vti_bytes_of(frame.is_python ? "python" : "c");
@@ -202,6 +208,7 @@ static int begin_sample(struct perf *perf, const struct vti_perf_head *head)
 
     perf->head = *head;
     perf->depth = 0;
+    perf->is_cut = false;
     if (!perf->event[0]) {
         memcpy(perf->event, head->event.data, len);
         perf->is_clock = vti_perf_is_clock(head->event) && head->period;
@@ -333,6 +340,10 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
         find_period(perf);
         code = write_all(perf);
     }
+    if (perf->cut)
+        vti_import_note(target, "%llu stack%s deeper than %u functions, the outer ones left out",
+                        (unsigned long long)perf->cut, perf->cut == 1 ? " is" : "s are",
+                        STACK_MOST);
     vti_map_free(perf->places);
     vti_map_free(perf->thread_ids);
     vti_map_free(perf->process_ids);

@@ -88,6 +88,9 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
     code = vti_import_process(target, 0, 0, "imported", 0);
     if (!code)
         code = write_rows(target, &profile);
+    if (profile.out_of_range)
+        vti_import_note(target, VTI_OUT_OF_RANGE, (unsigned long long)profile.out_of_range,
+                        profile.out_of_range == 1 ? "" : "s");
     vti_profile_fini(&profile);
     return code;
 }

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 int vti_import_open(struct vti_import_target *target, const char *path, bool force,
@@ -37,6 +39,15 @@ void vti_import_abandon(struct vti_import_target *target)
 {
     fini(target);
     vti_copy_abandon(&target->copy);
+}
+
+void vti_import_note(struct vti_import_target *target, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(target->note, sizeof target->note, format, args);
+    va_end(args);
 }
 
 int vti_import_block(struct vti_import_target *target, enum vti_kind kind, uint32_t owner,

@@ -9,6 +9,7 @@ struct vti_import_target {
     struct vti_copy copy;
     struct vti_map *sites; /* owned: description to id - 1 */
     struct vti_buf entry;  /* scratch, for one block of facts */
+    char note[VTI_IMPORT_NOTE];
 };
 
 int vti_import_open(struct vti_import_target *target, const char *path, bool force,
@@ -28,6 +29,10 @@ uint32_t vti_import_site(struct vti_import_target *target, const struct vti_site
 
 /* Writes the sites that are new; before the first block that uses them. */
 int vti_import_write_sites(struct vti_import_target *target);
+
+/* One line for the user about what could not be taken as it is; the last one counts. */
+__attribute__((format(printf, 2, 3))) void vti_import_note(struct vti_import_target *target,
+                                                           const char *format, ...);
 
 /* A block of `count` entries that stand in target->entry, which is empty afterwards. Nothing is written
  * of none. */

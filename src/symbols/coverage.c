@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "share/coverage.h"
 #include "symbols/answer.h"
 #include "symbols/flow.h"
@@ -45,7 +46,7 @@ struct reading {
     const uint8_t *counters;    /* … where they are … */
     uint64_t counters_bytes;
     const struct named_module *module; /* … and whose they are */
-    struct vti_symbols_function function;
+    struct vti_map *seen;              /* owned: files that were looked at */
 };
 
 /* ---- notes ---------------------------------------------------------------------------------------- */
@@ -129,11 +130,28 @@ static void name_by_notes(const struct notes_file *notes, const struct vti_notes
     vti_symbols_take_name(to, linked);
 }
 
-static void print_function(const struct reading *in, uint64_t calls, uint32_t last,
+/* Once for each file. */
+static void say_if_newer(struct reading *in, const char *file)
+{
+    struct stat of_file, of_module;
+    int is_new = 0;
+
+    if (!in->seen && vti_map_create(&in->seen))
+        return;
+    if (vti_map_add(in->seen, file, strlen(file), &is_new) < 0 || !is_new)
+        return;
+    if (!stat(file, &of_file) && !stat(in->module->of->path, &of_module) &&
+        of_file.st_mtime > of_module.st_mtime)
+        fprintf(stderr, "venturi: %s: changed since %s was made: lines may be others\n", file,
+                in->module->of->path);
+}
+
+static void print_function(struct reading *in, uint64_t calls, uint32_t last,
                            const struct vti_symbols_function *function)
 {
     printf("f\t%llu\t%llu\t%u\t", (unsigned long long)in->number, (unsigned long long)calls, last);
     vti_answer_print(function);
+    say_if_newer(in, function->file);
 }
 
 /* The function that a line is shown for: code that was inlined before it was counted belongs to another one, and
@@ -164,7 +182,7 @@ static uint32_t last_line(const struct vti_notes_function *function, const struc
     return last;
 }
 
-static void print_lines(const struct reading *in, const struct notes_file *notes,
+static void print_lines(struct reading *in, const struct notes_file *notes,
                         const struct vti_notes_function *function, const struct vti_flow *flow)
 {
     struct vti_symbols_function own, shown, owner;
@@ -318,6 +336,7 @@ static void free_all(struct reading *in)
         in->files = file->next;
         free_notes(file);
     }
+    vti_map_free(in->seen);
     while (in->named) {
         struct named_module *one = in->named;
 

@@ -16,7 +16,7 @@
 #define ENTRY 0u
 #define EXIT 1u
 #define NONE UINT32_MAX
-#define BETWEEN_MOST 8 /* blocks in a row that have no line */
+#define BETWEEN_MOST 8              /* blocks in a row that have no line */
 #define CYCLE_STEPS_MOST (1u << 24) /* of all lines of a function; more is not code */
 
 /* The arcs of each block, in both directions; numbers of arcs. The last arc is from the exit to the entry. */
@@ -82,7 +82,8 @@ static bool make_room(struct graph *graph)
     graph->bare = calloc(blocks, sizeof(uint32_t));
     graph->between = calloc(blocks, sizeof(uint32_t));
     return graph->out_first && graph->in_first && graph->out && graph->in && graph->parent &&
-           graph->order && graph->left && graph->mark && graph->next && graph->path && graph->bare && graph->between;
+           graph->order && graph->left && graph->mark && graph->next && graph->path &&
+           graph->bare && graph->between;
 }
 
 static void give_back(struct graph *graph)

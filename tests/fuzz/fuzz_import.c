@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const formats[] = {NULL, "chrome", "collapsed", "pstats"};
     struct vti_import import = {.output = output, .force = true};
-    struct vti_writer_stats stats;
+    struct vti_import_result result;
     char path[64];
     int fd;
 
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     import.path = path;
     import.format = formats[data[0] % 4];
-    if (!vti_import(&import, &stats))
+    if (!vti_import(&import, &result))
         check_recording();
     close(fd);
     return 0;

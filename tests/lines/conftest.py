@@ -27,6 +27,11 @@ def interpreters():
 PYTHONS = interpreters()
 
 
+def recorded_pythons():
+    """Versions that can be run under the tool: where it has a sanitizer, interpreters cannot load the extension."""
+    return [] if os.environ.get("VENTURI_SANITIZE") else list(PYTHONS)
+
+
 def peers():
     """(version of Python, "4" or "5") for each line_profiler that is here."""
     return [(version, kind) for version in PYTHONS for kind in "45"

@@ -243,6 +243,16 @@ def test_lines_far_apart(venturi, tmp_path):
     assert len(done.stdout) < 1000 and "2147483647         1" in done.stdout
 
 
+def test_line_zero(venturi, tmp_path):
+    (tmp_path / "a.py").write_text("def f():\n    pass\n")
+    for file in ("a.py", "none.py"):
+        (tmp_path / "x.lprof").write_bytes(pickled({"timings": {(file, 0, "f"): [(0, 1, 1), (1, 1, 1)]}, "unit": 1.0}))
+        assert "     0         1" in venturi("lines", "x.lprof", cwd=tmp_path, check=0).stdout
+        venturi("lines", "--json", "x.lprof", cwd=tmp_path, check=0)
+        venturi("import", "x.lprof", "-o", "x.vt", "--force", cwd=tmp_path, check=0)
+        venturi("lines", "x.vt", cwd=tmp_path, check=0)
+
+
 def test_list_in_itself(venturi, tmp_path):
     around = []
     around.append(around)

@@ -182,6 +182,18 @@ static void be_killed(int by_ourselves)
     pause();
 }
 
+static void pause_recording(void)
+{
+    if (vt_session_pause())
+        exit(3);
+}
+
+static void resume_recording(void)
+{
+    if (vt_session_resume())
+        exit(3);
+}
+
 static void switched(void)
 {
     int frame = 0;
@@ -189,16 +201,17 @@ static void switched(void)
     vt_lines_enter(&f, &frame);
     vt_line_reach(&frame, 0, 1);
     vt_line_reach(&frame, 1, 1);
-    if (vt_session_pause())
-        exit(3);
+    pause_recording();
     vt_line_reach(&frame, 3, 1);
     usleep(20000);
     simple();
-    if (vt_session_resume())
-        exit(3);
+    resume_recording();
     simple();
     vt_line_reach(&frame, 3, 1);        /* nobody knows the call any more … */
     vt_line_reach_in(&f, &frame, 3, 1); /* … unless it is said */
+    pause_recording();
+    resume_recording(); /* off and on again, and nothing in between that could see it */
+    vt_line_reach_in(&f, &frame, 0, 1);
     vt_lines_leave(&frame);
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from conftest import Recording, Run, program, tool, wait_for
+from vtread import read
 
 MS = 1_000_000
 
@@ -75,11 +76,16 @@ def test_a_function_that_calls_itself_counts_each_moment_once(lines):
 
 
 def test_the_time_of_a_line_has_that_of_its_callees(lines):
-    recording = lines("nested", 20).recording
+    run = lines("nested", 20)
+    recording = run.recording
     assert counts(recording) == {("f", 10): (1, 1), ("f", 11): (20, 20), ("f", 13): (1, 1), ("g", 20): (20, 20),
                                  ("g", 21): (20, 20)}
     assert one(recording, "f", 11)["total_ns"] >= one(recording, "g", 21)["total_ns"] >= 20 * MS
     assert one(recording, "f", 13)["total_ns"] < MS
+    known, = read(run.path).lines.values()
+    inner = {(line.site == known[min(known)].site, line.line): line.inner for line in known.values()}
+    assert inner[True, 11] == 20 * 5  # entering, two lines, leaving, and the event that ends it
+    assert inner[False, 21] == 20
 
 
 def test_suspended_time_is_apart(lines):
@@ -154,7 +160,7 @@ def command_of(pid):
 
 def test_switched_off_and_on(lines):
     recording = lines("switched").recording
-    assert counts(recording) == {("f", 10): (2, 2), ("f", 11): (4, 4), ("f", 12): (3, 0), ("f", 13): (2, 2)}
+    assert counts(recording) == {("f", 10): (3, 3), ("f", 11): (4, 4), ("f", 12): (3, 0), ("f", 13): (2, 2)}
     assert counts(recording, "function") == {("f", 9): (0, 2)}
     assert one(recording, "f", 13)["total_ns"] < 20 * MS
     assert recording.query("SELECT count(*) AS n FROM lines WHERE open") == [{"n": 0}]
@@ -201,8 +207,6 @@ def test_calls_that_ended_unseen(lines):
 
 
 def test_callees_of_a_line(lines):
-    from vtread import read
-
     run = lines("callees", 50)
     recording = read(run.path)
     (callees,) = recording.line_callees.values()
@@ -214,8 +218,6 @@ def test_callees_of_a_line(lines):
 
 
 def test_shortest_longest_and_what_lies_between(lines):
-    from vtread import read
-
     run = lines("spread")
     row = one(run.recording, "f", 13)
     assert row["hits"] == 12

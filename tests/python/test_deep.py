@@ -61,3 +61,21 @@ def test_threads(python, stack):
 def test_through_built_in_functions(python, stack):
     assert check(python, 300, stack, "c")
     check(python, 4000, stack, "c")
+
+
+def most(works, low, high):
+    """The greatest number that works, if all below it do."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("stack", [65536, 262144])
+def test_near_the_end_of_the_stack(python, stack):
+    """Where nine tenths of it are enough for a program alone, they are with us."""
+    def works(depth):
+        return python.run(depth, stack, "alone", "c", text=PROGRAM, check=None).returncode == 0
+    depth = most(works, 5, stack // 100) * 9 // 10
+    for mode in ("functions", "builtins"):
+        assert python.result(depth, stack, mode, "c", text=PROGRAM)[0] == [depth]

@@ -138,7 +138,7 @@ def test_percentiles(python):
         def f(n): return sum(range(n))
         with profiled() as p:
             for i in range(100): f(10 if i % 10 else 20000)
-        tell(p.named("f"))
+        tell(p.named("f")[:17])
         """)
     shortest, longest, p50, p90, p99 = row[11:16]
     assert 0 <= shortest <= p50 <= p90 <= p99 <= longest and p99 > 10 * p50
@@ -242,22 +242,6 @@ def test_nothing_is_recorded(python):
         _venturi.stop()
         tell(p.calls("f"))
         """) == 1
-
-
-def test_same_function_made_again_and_again(python):
-    """An equal function inherits the place of one that is gone; two that live are two."""
-    assert result(python, """
-        def make():
-            names = {}
-            exec("def made(): pass", names)
-            return names.pop("made")
-        with profiled() as p:
-            for _ in range(500): make()()
-            one, two = make(), make()
-            one(), two(), two()
-        rows = sorted(row[6] for row in p.rows if row[2].startswith("made"))
-        tell([sum(rows), len(rows)])
-        """) == [503, 2]
 
 
 def test_names_of_methods(python):

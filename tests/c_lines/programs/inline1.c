@@ -5,7 +5,10 @@
 
 int other(int n);
 
+/* clang-format off */
 static int small(int x) { return x + 1; }
+/* clang-format on */
+
 static int branchy(int x)
 {
     if (x % 3 == 0)

@@ -58,7 +58,9 @@ static int nested(int n)
     return sum;
 }
 
+/* clang-format off */
 static int on_one_line(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; while (s > 5) s /= 2; return s; }
+/* clang-format on */
 
 static int choose(int a, int b)
 {
@@ -79,7 +81,6 @@ int main(void)
     for (int i = -2; i < 3; i++)
         sum += choose(i, 2 - i);
     TWICE(sum);
-    printf("%d\n",
-           sum);
+    printf("%d\n", sum);
     return 0;
 }

@@ -33,7 +33,7 @@ static void on_tick(int number)
 
 int main(int argc, char **argv)
 {
-    volatile long left = argc > 1 ? atol(argv[1]) : 1000;
+    volatile long left = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
     struct itimerval often = {{0, 200}, {0, 200}};
     struct itimerval never;
 
@@ -49,6 +49,7 @@ int main(int argc, char **argv)
                 outer();
     jumps_out = 0;
     setitimer(ITIMER_REAL, &never, NULL);
-    printf("{\"outer\": %ld, \"jumps\": %ld}\n", outer_calls, argc > 1 ? atol(argv[1]) : 1000L);
+    printf("{\"outer\": %ld, \"jumps\": %ld}\n", outer_calls,
+           argc > 1 ? strtol(argv[1], NULL, 10) : 1000L);
     return 0;
 }

@@ -313,3 +313,134 @@ def test_many_times():
         with profile:
             leaf()
     assert calls(profile.stats()) == {"leaf": 200}
+
+
+def test_threads_that_come_and_go():
+    """More of them than a process has places for at once; those that have ended give theirs back."""
+    profile = venturi.Profile()
+    with profile:
+        for _ in range(3000):
+            thread = threading.Thread(target=leaf, name="short")
+            thread.start()
+            thread.join()
+    stats = profile.stats()
+    assert calls(stats) == {"leaf": 3000}, calls(stats)
+    assert 1900 < calls(stats.thread("(more threads)"))["leaf"] <= 3000 - 1024  # the last may be about to end
+    assert venturi._venturi.info()["lost_calls"] == 0
+    with venturi.Profile() as again:
+        work(100)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert calls(again.stats()) == {"work": 2, "leaf": 110}, calls(again.stats())
+
+
+def test_threads_that_were_there_before():
+    """What a thread did before a profile is not part of it, also if it ends within as the last of many."""
+    steps = [threading.Event() for _ in range(2)]
+
+    def long():
+        work(7)
+        steps[0].set()
+        steps[1].wait()
+        work(5)
+    with venturi.Profile():
+        thread = threading.Thread(target=long)
+        thread.start()
+        steps[0].wait()
+        with venturi.Profile() as profile:
+            for _ in range(1100):
+                short = threading.Thread(target=leaf)
+                short.start()
+                short.join()
+            steps[1].set()
+            thread.join()
+    assert calls(profile.stats()) == {"work": 1, "leaf": 1105}, calls(profile.stats())
+
+
+def test_names_of_threads():
+    name = "a name that is longer than the fifteen bytes of the kernel"
+    with venturi.Profile() as profile:
+        for text in (name, "x" * 100, "\N{GREEK SMALL LETTER ALPHA}" * 40):
+            thread = threading.Thread(target=work, name=text)
+            thread.start()
+            thread.join()
+        work()
+    names = [thread.name for thread in profile.stats().threads()]
+    assert names == ["MainThread", name, "x" * 63, "\N{GREEK SMALL LETTER ALPHA}" * 31], names
+    assert calls(profile.stats().thread(name)) == {"work": 1, "leaf": 10}
+
+
+def test_built_in_functions_that_another_asked_for():
+    """They are in the table of the one that asked; to the other their time belongs to who called them."""
+    with venturi.Profile() as outer:
+        with venturi.Profile(builtins=True) as inner:
+            sorted([3, 1, 2], key=lambda value: leaf() or value)
+    languages = [{row.language for row in profile.stats().rows()} for profile in (outer, inner)]
+    assert languages == [{"python"}, {"python", "builtin"}], languages
+    assert calls(outer.stats()) == calls(inner.stats()) == {"<lambda>": 3, "leaf": 3}
+    key = next(key for key in outer.stats().stats if key[2] == "leaf")
+    assert [caller[2] for caller in outer.stats().stats[key][4]] == ["<lambda>"]
+
+
+def test_in_the_place_of_cprofile():
+    import contextlib
+    import io
+    import os
+    import pstats
+
+    def shown(profile):
+        return {key[2]: row[1] for key, row in pstats.Stats(profile).stats.items()}
+    profile = venturi.Profile()
+    profile.disable()
+    profile.enable()
+    profile.enable()
+    work()
+    profile.disable()
+    profile.disable()
+    work()
+    assert shown(profile) == {"work": 1, "leaf": 10} and shown(profile) == {"work": 1, "leaf": 10}
+    assert profile.runcall(lambda *args, **kw: (leaf(), args, kw)[1:], 1, func=2) == ((1,), {"func": 2})
+    assert profile.runctx("work(2)", globals(), {}) is profile
+    assert shown(profile) == {"work": 2, "leaf": 13, "<lambda>": 1, "<module>": 1}, shown(profile)
+    assert calls(profile.stats()) == {"work": 2, "leaf": 13, "<lambda>": 1}
+    __import__("__main__").here = leaf
+    assert venturi.Profile().run("here()").stats().total_calls == 2
+    profile.dump_stats("x.prof")
+    assert shown("x.prof") == shown(profile)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        profile.print_stats("cumulative")
+        profile.print_stats()
+    assert "Ordered by: cumulative time" in text.getvalue() and os.path.basename(__file__) + ":" in text.getvalue()
+    profile.create_stats()
+    assert isinstance(profile.stats, dict) and calls(profile.stats())["work"] == 2
+    profile.enable()
+    leaf()
+    assert shown(profile)["leaf"] == 14  # create_stats() disables it
+    leaf()
+    assert shown(profile)["leaf"] == 14
+
+
+def test_decorator_without_parentheses():
+    @venturi.Profile
+    def step():
+        "What it does."
+        return leaf() or 5
+    assert step() == 5 and step.__name__ == "step" and step.__doc__ == "What it does."
+    assert calls(step.profile.stats()) == {"step": 1, "leaf": 1}
+    try:
+        venturi.Profile(3)
+    except TypeError as error:
+        assert "callable" in str(error), error
+    else:
+        raise AssertionError("no error")
+
+
+def test_statistics_while_it_goes_on():
+    """Making them is not part of them, not even the first time, when modules have to be loaded."""
+    profile = venturi.Profile()
+    with profile:
+        leaf()
+        first = profile.stats()
+    assert [row.name for row in first.rows()] == ["leaf"], first.rows()

@@ -263,6 +263,16 @@ work(10)
     assert sorted(count(stats.process(process)) for process in processes) == [110, 1000]
     assert {thread.pid for thread in threads} == {thread.pid for thread in threads if thread.tid == thread.pid}
     assert count(stats) == 1110
+    assert count(stats.thread("MainThread")) == 1010  # of both processes
+    for call, part in ((lambda: stats.thread(99), "no thread 99; there are: 0 MainThread"),
+                       (lambda: stats.thread("nobody"), "no thread 'nobody'"),
+                       (lambda: stats.process(99), "no process 99; there are: 0")):
+        try:
+            call()
+        except ValueError as error:
+            assert str(error).startswith(part), error
+        else:
+            raise AssertionError(part)
 
 
 def test_threads_of_a_profile():

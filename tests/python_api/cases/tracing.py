@@ -141,3 +141,69 @@ def test_coroutines():
         return inner(3)
     stats, _ = said(lambda: asyncio.run(step()))
     assert stats.value == 3 and names(stats)["inner"] == 1
+
+
+def test_without_parentheses():
+    @single_thread_profiler
+    def step(n):
+        return inner(n)
+    stats, text = said(step, 4)
+    assert stats.value == 4 and "(inner)" in text
+
+
+def test_mistakes_are_told_when_decorating():
+    for arguments, error, part in ((dict(sort_by="cumulativ_typo"), ValueError, "cumulative"),
+                                   (dict(sort_by=None), ValueError, "cumulative"),
+                                   (dict(report_name=5), TypeError, "int")):
+        try:
+            single_thread_profiler(**arguments)
+        except error as said_so:
+            assert part in str(said_so), said_so
+        else:
+            raise AssertionError(arguments)
+    for key in ("ncalls", "cumulative", "cumtime", "tottime", "time", "name", "nfl", "calls", pstats.SortKey.TIME, -1):
+        single_thread_profiler(sort_by=key)
+    single_thread_profiler(sort_by="typo", enable=False)
+
+
+def test_a_report_that_cannot_be_written():
+    """A warning; the result of the work is there."""
+    import warnings
+
+    open("file", "w").close()
+
+    @single_thread_profiler(report_name="file/report")
+    def step():
+        return inner(42)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        stats, text = said(step)
+    assert stats.value == 42 and "(inner)" in text
+    assert len(caught) == 1 and "file/report: no report was written" in str(caught[0].message), caught
+    assert caught[0].filename == __file__
+
+
+def test_generators():
+    """They go on giving their values; the table is that of their whole iteration, and what they return at last."""
+    @single_thread_profiler(report_name="report")
+    def steps(count):
+        for at in range(count):
+            inner((yield at))
+        return "end"
+    iteration = steps(2)
+    assert next(iteration) == 0 and iteration.send("x") == 1 and not os.path.exists("report")
+    try:
+        said(iteration.send, "y")
+    except StopIteration as end:
+        assert end.value.value == "end" and names(end.value)["inner"] == 2 and names(end.value)["steps"] == 3
+    assert os.path.exists("report")
+
+    @single_thread_profiler(report_name="other")
+    async def more(count):
+        for at in range(count):
+            yield inner(at)
+
+    async def collect():
+        return [value async for value in more(3)]
+    assert said(asyncio.run, collect())[0] == [0, 1, 2]
+    assert {key[2]: row[1] for key, row in pstats.Stats("other").stats.items()}["inner"] == 3
