@@ -15,6 +15,7 @@
 #include "lines.h"
 #include "lines_callees.h"
 #include "lines_trace.h"
+#include "threads.h"
 
 #include <stddef.h>
 
@@ -81,6 +82,8 @@ static PyObject *on_start(PyObject *self, PyObject *const *args, size_t count, P
     const vti_py_frame *frame = running_frame();
 
     (void)self, (void)count, (void)names;
+    if (vti_py_thread_is_new())
+        vti_py_thread_meet();
     if (vti_py_unlikely(vti_py_lines_are_watching) &&
         vti_py_lines_meet((PyCodeObject *)args[0], frame->f_globals) &&
         vti_py_events_set(tool, global_events))
@@ -204,6 +207,7 @@ int vti_py_lines_hook_start(void)
         disable = PyObject_GetAttrString(monitoring, "DISABLE");
     if (!disable || vti_py_tool_claim(&tool, "venturi lines"))
         return -1;
+    vti_py_epoch++;
     local_events = 0;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         bits[i] = vti_py_event_register(tool, &table[i], true);

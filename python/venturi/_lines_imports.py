@@ -118,7 +118,7 @@ class _Finder:
             part = target.part_in(homes[0]) if homes else target.name
             for inner, qualname in _codes_in(code, ""):
                 if (homes or not target.path) and _is_within(qualname, part):
-                    self._profile._add(inner, qualname)
+                    self._profile.add_new(inner, qualname)
         return True
 
 

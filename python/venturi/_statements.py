@@ -196,16 +196,43 @@ class Flow:
                 if offset in self.at and entry.target in self.at:
                     self._link(self.at[offset], self.at[entry.target])
 
-    def reachable(self, avoided: Set[int]) -> Set[int]:
-        """What can run without any of these having run before."""
-        seen = {0} - avoided
-        waiting = list(seen)
-        while waiting:
-            for index in self.after[waiting.pop()]:
-                if index not in seen and index not in avoided:
-                    seen.add(index)
-                    waiting.append(index)
-        return seen
+    def _order(self) -> List[int]:
+        """Instructions that can be reached, every one after some that lead to it (reverse postorder)."""
+        order: List[int] = []
+        seen = {0}
+        stack = [(0, iter(self.after[0]))]
+        while stack:
+            index, following = stack[-1]
+            target = next((target for target in following if target not in seen), None)
+            if target is None:
+                order.append(index)
+                stack.pop()
+            else:
+                seen.add(target)
+                stack.append((target, iter(self.after[target])))
+        return order[::-1]
+
+    def dominators(self) -> Dict[int, int]:
+        """Of every instruction the last one that must have run before it; of the first one itself."""
+        order = self._order()
+        rank = {index: at for at, index in enumerate(order)}
+        found = {0: 0}
+        is_changed = True
+        while is_changed:
+            is_changed = False
+            for index in order[1:]:
+                known = [source for source in self.before[index] if source in found]
+                best = known[0]
+                for source in known[1:]:
+                    while source != best:
+                        if rank[source] > rank[best]:
+                            source = found[source]
+                        else:
+                            best = found[best]
+                if found.get(index) != best:
+                    found[index] = best
+                    is_changed = True
+        return found
 
     def is_conditional(self, index: int) -> bool:
         instruction = self.list[index]
@@ -230,6 +257,7 @@ class _Marker:
         lines = _lines(code)
         self.lines = [lines.get(instruction.offset) for instruction in self.flow.list]
         self.group = [groups.get(line) if line else None for line in self.lines]
+        self.dominators: Optional[Dict[int, int]] = None
         self.starts: Set[int] = set()
         self.extras: Set[int] = set()
         entries: Dict[Group, Set[int]] = {}
@@ -276,11 +304,23 @@ class _Marker:
     def _begins(self, index: int, group: Group, entries: Set[int]) -> bool:
         if self.flow.list[index].opname in _NEVER or self._forgets_name(index):
             return False
-        if len(entries) == 1 or index in self.flow.reachable(entries - {index}):
+        if len(entries) == 1 or not self._is_dominated(index, entries):
             return True
         return group.loop is not None and any(
             self.flow.list[at].opname in _ROUNDS or self.flow.is_conditional(at) or
             (_is_endless(group.loop) and self.flow.is_backward(at)) for at in self._within(index, group))
+
+    def _is_dominated(self, index: int, by: Set[int]) -> bool:
+        """Whether another one of these must have run before."""
+        if self.dominators is None:
+            self.dominators = self.flow.dominators()
+        if index not in self.dominators:
+            return True  # it cannot run at all
+        while index:
+            index = self.dominators[index]
+            if index in by:
+                return True
+        return False
 
     def _forgets_name(self, index: int) -> bool:
         """What 3.9 does with the name of an exception when another one leaves the handler, on its last line."""

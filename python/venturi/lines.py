@@ -106,7 +106,7 @@ class Profile:
         elif not self._is_on:
             self._wait(function)
         elif not self._extension.lines_know(function):
-            self._add(function)
+            self.add_new(function)
 
     add_callable = add_function
 
@@ -123,7 +123,15 @@ class Profile:
 
         self._waiting.append(ref(function))
 
-    def _add(self, function: "Any", qualname: str = "") -> None:
+    def add_new(self, function: "Any", qualname: str = "") -> None:
+        """Adds a function or code object. Whatever may be wrong with it, the program goes on."""
+        try:
+            self._add(function, qualname)
+        except Exception as error:
+            name = qualname or getattr(function, "__qualname__", function)
+            sys.stderr.write("venturi: lines of %s are not profiled: %s\n" % (name, " ".join(str(error).split())))
+
+    def _add(self, function: "Any", qualname: str) -> None:
         if not self._has_greenlets and "greenlet" in sys.modules:
             self._has_greenlets = True
             self._extension.lines_greenlets()
@@ -262,7 +270,9 @@ profile = Profile()
 def begin_under_tool(targets: str) -> None:
     """`venturi run -l`: `profile` is a builtin, line_profiler's is ours, and what -p names is profiled."""
     import builtins
+    import linecache  # noqa: F401  (now, while no folder of the program can stand in front of the library's)
 
+    _sibling("_statements")
     setattr(builtins, "profile", profile)
     _sibling("_lines_imports").begin(profile, [target for target in targets.split(":") if target])
 

@@ -183,6 +183,19 @@ static int compare_times(const void *left, const void *right)
     return a->time < b->time ? 1 : a->time > b->time ? -1 : compare_callees(left, right);
 }
 
+/* Calls within calls of the same line, and our own cost, would make more of them than the line took. */
+static void fit_callees(struct vti_lines_line *line)
+{
+    double sum = 0, share = 1;
+
+    for (size_t i = 0; i < line->callee_count; i++)
+        sum += line->callees[i].time;
+    if (line->how != VTI_LINE_UNTIMED && sum > line->time)
+        share = line->time / sum;
+    for (size_t i = 0; i < line->callee_count; i++)
+        line->callees[i].time = rint(line->callees[i].time * share);
+}
+
 /* One for each callee, the longest first. */
 static void finish_callees(struct vti_lines_line *line)
 {
@@ -202,8 +215,7 @@ static void finish_callees(struct vti_lines_line *line)
         }
     }
     line->callee_count = kept + 1;
-    for (size_t i = 0; i < line->callee_count; i++)
-        line->callees[i].time = rint(line->callees[i].time);
+    fit_callees(line);
     qsort(line->callees, line->callee_count, sizeof *line->callees, compare_times);
 }
 
@@ -244,8 +256,8 @@ static int finish_function(struct vti_lines_function *function)
     }
     function->line_count = kept + 1;
     for (size_t i = 0; i < function->line_count; i++) {
-        finish_callees(&function->lines[i]);
         function->lines[i].time = rint(function->lines[i].time);
+        finish_callees(&function->lines[i]);
     }
     return code;
 }

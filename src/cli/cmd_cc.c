@@ -284,7 +284,7 @@ const struct vti_command vti_cmd_cc = {
              "or c++) with what recording its functions needs, and links our runtime. All\n"
              "options are the compiler's own, as is the exit code; 127: no such compiler.\n"
              "Run the program with `venturi run`; alone it runs as ever, a little slower.\n"
-             "In front of all others: -l (--lines) records its lines instead (`venturi run -l`),\n"
+             "In front of all others: -l (--lines) records its lines (`venturi run -l`), and\n"
              "-l --exact times each line of these files, instead of sampling.",
     .stops_at_operand = true,
     .passes_options = true,

@@ -202,24 +202,35 @@ static void warn_of_sources(const struct vti_lines_view *view)
     }
 }
 
-/* Of a .lprof only the lines of the function are shown, as line_profiler does. */
-static void warn_of_outsiders(const struct vti_lines_view *view)
+/* Lines of a function that are not among those that are shown of it. */
+static unsigned count_outsiders(struct vti_lines_view *view,
+                                const struct vti_lines_function *function)
 {
-    for (size_t i = 0; i < view->count; i++) {
-        const struct vti_lines_function *function = &view->lines->functions[view->functions[i]];
-        const struct vti_lines_text *text;
-        unsigned outside = 0;
-        uint32_t last;
+    const struct vti_lines_text *text = vti_lines_texts_find(&view->texts, view->lines, function);
+    uint32_t last = text ? vti_lines_last(text, function) : UINT32_MAX;
+    unsigned count = 0;
 
-        text = vti_lines_texts_find((struct vti_lines_texts *)(uintptr_t)&view->texts, view->lines,
-                                    function);
-        last = text && text->source.count ? vti_lines_last(text, function) : UINT32_MAX;
-        for (size_t j = 0; j < function->line_count; j++)
-            outside += function->lines[j].line < function->line || function->lines[j].line > last;
-        if (outside)
-            vti_cmd_warn("lines", "%s: %u lines of %s are outside of it: not its source any more?",
-                         function->file, outside, function->name);
+    for (size_t i = 0; i < function->line_count; i++)
+        count += function->lines[i].line < function->line || function->lines[i].line > last;
+    return count;
+}
+
+/* Of a .lprof only the lines of the function are shown, as line_profiler does. */
+static void warn_of_outsiders(struct vti_lines_view *view)
+{
+    unsigned functions = 0, lines = 0;
+
+    for (size_t i = 0; i < view->count; i++) {
+        unsigned count = count_outsiders(view, &view->lines->functions[view->functions[i]]);
+
+        functions += count > 0;
+        lines += count;
     }
+    if (lines)
+        vti_cmd_warn("lines",
+                     "%u lines of %u functions are outside of what is shown: not their source any "
+                     "more?",
+                     lines, functions);
 }
 
 /* Code that was compiled with --exact. */

@@ -184,8 +184,9 @@ static void add_callees(const struct table *table, const struct vti_lines_line *
 static void add_row(const struct table *table, uint32_t number, const struct vti_lines_line *line)
 {
     const struct vti_source_text *source = &table->text->source;
-    const struct vti_source_line *text = number && number <= source->count ? &source->lines[number - 1]
-                                                                 : NULL;
+    const struct vti_source_line *text = number && number <= source->count
+                                             ? &source->lines[number - 1]
+                                             : NULL;
     const char *colour = heat(table, line);
     struct cells cells;
     size_t indent = 0;

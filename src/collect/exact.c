@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <venturi/hook.h>
+#include <venturi/span.h>
 
 #define BATCHES 32
 #define EVENTS 64
@@ -35,23 +36,25 @@ static void calibrate(vt_exact_probe_function probe)
 {
     static const struct vt_function function = {"(cost of a line)", "", "", 0, VT_LANGUAGE_C};
     static const struct vt_line_row rows[] = {{1, 0}, {2, 1}};
-    static struct vt_lines lines = {.row_count = 2, .rows = rows};
+    static struct vt_lines lines = {.row_count = 2, .rows = rows}; /* also the frame of the probe */
     uint64_t least = UINT64_MAX;
 
     lines.function = vt_function_id(&function);
     if (!lines.function)
         return;
-    vt_lines_enter(&lines, &lines); /* as the frame that the probe has */
     for (int batch = 0; batch < BATCHES; batch++) {
         uint64_t began = vt_ticks();
         uint64_t took;
 
-        for (int i = 0; i < EVENTS; i++)
-            probe(&lines, (uint64_t)i % 2);
+        for (int i = 0; i < EVENTS / 4; i++) { /* as a function with two lines */
+            vt_lines_enter(&lines, &lines);
+            probe(&lines, 0);
+            probe(&lines, 1);
+            vt_lines_leave(&lines);
+        }
         took = vt_ticks() - began;
         least = took < least ? took : least;
     }
-    vt_lines_leave(&lines);
     vt_lines_forget(&lines);
     vt_hook_cost(VT_LANGUAGE_C_LINE, least * 1000 / EVENTS, 0);
 }
@@ -90,10 +93,18 @@ static void learn(uintptr_t address, struct vt_lines *lines, vt_exact_probe_func
     errno = saved_errno;
 }
 
+/* Before the first trace point the word says that somebody may. */
+static bool is_recording(void)
+{
+    const uint32_t *word = __atomic_load_n(&vt_control_word, __ATOMIC_ACQUIRE);
+
+    return __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
+}
+
 VT_API void vt_exact_begin(void *function, struct vt_lines *lines, const void *frame,
                            vt_exact_probe_function probe)
 {
-    if (!__atomic_load_n(&lines->function, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&lines->function, __ATOMIC_ACQUIRE) && is_recording())
         learn((uintptr_t)function, lines, probe);
     vt_lines_enter(lines, frame);
 }

@@ -19,6 +19,15 @@ static inline bool is_usual(const struct vti_thread *self, const struct vti_line
            (!top->statement || !vti_line_is_shared(top->statement));
 }
 
+/* Nobody wants lines, and the thread knows that already. */
+static bool is_off(void)
+{
+    const struct vti_thread *self = vti_self;
+    uint32_t word = vti_control_word();
+
+    return !(word & VTI_CONTROL_LINES) && (!self || !self->line_top || self->lines_word == word);
+}
+
 bool vt_line_reach_quick(const void *frame, uint32_t at)
 {
     struct vti_thread *self = vti_line_counting();
@@ -26,6 +35,8 @@ bool vt_line_reach_quick(const void *frame, uint32_t at)
     struct vti_line_row *row;
     uint64_t now;
 
+    if (vti_unlikely(!top) && is_off())
+        return true;
     if (vti_unlikely(!is_usual(self, top, frame, at)))
         return false;
     row = &top->table->rows[at];

@@ -424,6 +424,7 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     vti_tree_write(&stream->tree, process, slot_at, stream->track, now_ns, true);
     process->calls += stream->tree.calls;
     process->line_events += stream->tree.line_events;
+    count_cost(stream, process);
     vti_weights_add_tree(vti_recorder_weights(process->recorder), process, slot_at);
     vti_c_lines_take_thread(vti_recorder_c_lines(process->recorder), process, slot_at,
                             stream->track);
@@ -431,7 +432,6 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     state_dropped(stream, process, VTI_LOSS_BUFFERS, vti_encoder_take_dropped(stream->encoder));
     state_dropped(stream, process, VTI_LOSS_DEPTH, vti_encoder_take_too_deep(stream->encoder));
     process->spans += stream->spans;
-    count_cost(stream, process);
     stream->is_retired = false; /* its thread is gone: nobody will fill that record any more */
     if (stream->block && !slot->is_own_free)
         memset(slot->own, 0, sizeof slot->own);

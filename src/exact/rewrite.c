@@ -191,16 +191,22 @@ static bool take_inner(struct rewriting *all, struct words line)
     struct words rest = line;
     struct words word = next_word(&rest);
 
-    if (starts(line, ".size") && starts(trimmed(rest), "") && next_word(&rest).len)
-        end_function(all);
-    else if (word.len && word.at[word.len - 1] == ':')
-        all->line = 0, all->is_leaving = false;
-    else if (starts(line, "leave") || (starts(line, "pop") && contains(rest, "%rbp")))
-        all->is_leaving = true;
-    else if (take_call(all, line, ENTER, "enter"))
-        return !(all->has_entered = true);
-    else if (take_call(all, line, EXIT, "exit"))
+    if (take_call(all, line, ENTER, "enter")) {
+        all->has_entered = true;
         return false;
+    }
+    if (take_call(all, line, EXIT, "exit")) {
+        all->is_leaving = true;
+        return false;
+    }
+    if (starts(line, ".size")) {
+        end_function(all);
+    } else if (word.len && word.at[word.len - 1] == ':') {
+        all->line = 0;
+        all->is_leaving = false;
+    } else if (starts(line, "leave") || (starts(line, "pop") && contains(rest, "%rbp"))) {
+        all->is_leaving = true;
+    }
     return true;
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a time, in nanoseconds: the sum of a stamp and a duration, and what lies between two of these, fit into 64 bits. */
+/* Of a time, in nanoseconds: a stamp and a duration add up, and what lies between two of these sums is a number, too. */
 #define NS_LEAST -1e18
 #define NS_MOST 4e18
 

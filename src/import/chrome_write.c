@@ -12,6 +12,7 @@
 
 #define LANES_MOST 64
 #define TEXT_MOST 65536
+#define NS_APART (UINT64_C(1) << 60) /* of the first and the last moment; readers know no more */
 
 /* A stack of open spans, which is a track. */
 struct lane {
@@ -300,8 +301,8 @@ static int write_thread(struct writing *writing, struct vti_chrome_event *events
     return code;
 }
 
-/* First and last moment of all events. */
-static void find_extent(struct writing *writing)
+/* First and last moment of all events. Fails if a recording cannot tell them apart. */
+static int find_extent(struct writing *writing)
 {
     struct vti_chrome *chrome = writing->chrome;
     int64_t last = INT64_MIN;
@@ -317,15 +318,17 @@ static void find_extent(struct writing *writing)
         last = end > last ? end : last;
     }
     writing->end = ticks(writing, last);
+    if (writing->end > NS_APART)
+        return vti_fail(VTI_E_LIMIT, "%s: times more than 36 years apart", chrome->input->path);
+    return 0;
 }
 
 int vti_chrome_write(struct vti_chrome *chrome)
 {
     struct writing writing = {.chrome = chrome};
     size_t at = 0;
-    int code = 0;
+    int code = find_extent(&writing);
 
-    find_extent(&writing);
     for (uint32_t i = 0; i < vti_map_count(chrome->process_ids) && !code; i++)
         code = vti_import_process(chrome->target, i, (uint32_t)chrome->processes[i].pid,
                                   chrome->processes[i].name ? chrome->processes[i].name : "",

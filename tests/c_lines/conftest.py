@@ -63,6 +63,7 @@ class Lines:
     def __init__(self, path, *options):
         done = run([VENTURI, "lines", "--json", *options, path], check=False)
         assert done.returncode == 0, done.stderr
+        self.path = path
         self.all = json.loads(done.stdout)
         self.functions = self.all["functions"]
 

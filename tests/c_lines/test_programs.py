@@ -1,4 +1,5 @@
 """What happens to programs while their lines are counted: how they end, what they load, how they were made."""
+import json
 import os
 import shutil
 
@@ -30,6 +31,10 @@ def test_fork(compile, record, compiler):
     assert loop(lines) == (101 + 6003, 100 + 6000)
     assert lines.function("work")["calls"] == 4
     assert lines.function("main")["calls"] == 1
+    rows = run([VENTURI, "query", "--json", lines.path, "select process, hits from lines where kind = 'line' and line = %d"
+                " and hits > 0" % line_of("ends.c", "sum += i")]).stdout
+    assert sorted(row["hits"] for row in json.loads(rows)) == [100, 1000, 2000, 3000]
+    assert len({row["process"] for row in json.loads(rows)}) == 4
 
 
 def test_exec_of_itself(compile, record):
@@ -203,3 +208,42 @@ def test_python_extension(compile, tmp_path):
     assert inner[line_of("extension.c", "sum += i % 7")]["hits"] == 50 * 200000
     assert any(line["timing"] == "sampled" for line in inner.values())
     assert lines.of("main")[9]["hits"] == 50
+
+
+def test_source_changed(compile, record, tmp_path):
+    """The text is that of now, and a line says that it is newer than the program."""
+    shutil.copy(source("loops.c"), tmp_path / "mine.c")
+    program = compile("gcc", tmp_path / "mine.c")
+    later = os.stat(program).st_mtime + 10
+    os.utime(tmp_path / "mine.c", (later, later))
+    done, lines = record(program)
+    assert [line for line in done.stderr.splitlines() if "changed since" in line and "mine.c" in line]
+    assert lines.function("nested")["calls"] == 1
+
+
+def test_source_gone(compile, record, tmp_path):
+    shutil.copy(source("loops.c"), tmp_path / "mine.c")
+    program = compile("gcc", tmp_path / "mine.c")
+    (tmp_path / "mine.c").unlink()
+    _, lines = record(program)
+    assert lines.of("nested")[line_of("loops.c", "sum += i * j")]["hits"] > 0
+
+
+@BOTH
+def test_with_stacks(compile, record, compiler):
+    """Lines and native stacks from the same samples."""
+    _, lines = record(compile(compiler, "ratio.c", flags=["-O2"]), "100", options=["--native"])
+    both = lines.of("both")
+    assert both[line_of("ratio.c", "spin(x, 3 * n)")]["timing"] == "sampled"
+
+
+def test_recursion_counts_once(compile, record, tmp_path):
+    """A line that a stack stands on several times has no more time than there was."""
+    (tmp_path / "deep.c").write_text("#include <stdlib.h>\nstatic volatile long sink;\nstatic void deep(int n)\n{\n"
+                                     "    if (n)\n        deep(n - 1);\n    else\n"
+                                     "        for (long i = 0; i < 20000000; i++)\n            sink += i;\n}\n"
+                                     "int main(void)\n{\n    for (int i = 0; i < 5; i++)\n        deep(50);\n    return 0;\n}\n")
+    _, lines = record(compile("gcc", tmp_path / "deep.c", flags=["-O0"]))
+    deep, main = lines.of("deep"), lines.of("main")
+    assert deep[6]["time"] == pytest.approx(main[14]["time"], rel=0.05)
+    assert deep[6]["hits"] == 250

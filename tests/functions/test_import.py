@@ -210,7 +210,7 @@ def test_our_own_chrome_export_comes_back(venturi, tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    '[{"ph":"X","ts":1,"dur":1,"name":"a"}', '[{"ph":"X","ts":1,"dur":1,"name":"a"},', '[{"ph":"X","ts":1,', '{"traceEvents":[',
+    '[{"ph":"X","ts":1,"dur":1,"name":"a"', '[{"ph":"X","ts":1,"dur":1,"name":"a"} {', '[{"ph":"X","ts":1,', '{"traceEvents":[',
     '{"traceEvents":5}', '{"a":1}', '[{"ph" "X"}]', '[{"ph":"X","ts":"soon"}]', '[{"ph":"X","ts":1e400}]', '[{"ts":1 2}]', '[{}] ',
     '[]', '{"traceEvents":[]}', '[{"ph":"X","ts":1,"name":"\\ud8"}]', '[{"ph":"X","ts":1,"name":"\\q"}]', '[{"a":' + "[" * 5000,
 ])

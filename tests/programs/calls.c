@@ -10,6 +10,7 @@
  *     stacks N     N stacks that take turns
  *     lost         leaves functions that were never entered, and enters some that are never left
  *     full         more paths than there is room for
+ *     dear N       claims that a call costs far more than it took; with N = 1 those calls are of a second thread
  *     names        two functions with the same name, file and line
  */
 #include "program.h"
@@ -198,6 +199,23 @@ static void run_names(void)
     }
 }
 
+static void *call_dearly(void *arg)
+{
+    fib(10);
+    return arg;
+}
+
+static void run_dear(long is_elsewhere)
+{
+    pthread_t thread;
+
+    vt_hook_cost(VT_LANGUAGE_PYTHON, 1000ull << 40, 1000ull << 40);
+    if (!is_elsewhere)
+        call_dearly(NULL);
+    else if (!pthread_create(&thread, NULL, call_dearly, NULL))
+        pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "";
@@ -226,6 +244,8 @@ int main(int argc, char **argv)
         run_lost();
     } else if (!strcmp(kind, "full")) {
         run_full();
+    } else if (!strcmp(kind, "dear")) {
+        run_dear(n);
     } else if (!strcmp(kind, "names")) {
         run_names();
     } else {

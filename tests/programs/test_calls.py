@@ -1,5 +1,6 @@
 """Calls counted in trees: what a hook reports is what the recording says, whatever becomes of the program."""
 import os
+import re
 import sys
 
 import pytest
@@ -140,3 +141,16 @@ def test_merged_recordings_keep_their_trees(record, tmp_path):
     assert sums(merged) == {"a": first.facts["calls"] + 5}
     # the twin stays one; what both recordings have is one function
     assert sorted({row for row in places(merged, "name, line, twin")}) == [("a", 1, 0), ("a", 1, 1)]
+
+
+def test_our_cost_is_no_more_than_there_was(record):
+    run = record("calls", "dear", 0)
+    assert run.code == 0 and ", own cost over 99 %\n" in run.done.stderr, run.done.stderr
+    assert run.recording.query("SELECT max(total_ns) AS n FROM calls") == [{"n": 0}]
+
+
+def test_our_cost_in_a_thread_is_no_more_than_its_time(record):
+    """The first thread, which calls nothing, lives longer than the second."""
+    run = record("calls", "dear", 1)
+    share = re.search(r", own cost (?:below )?([\d.]+) %\n", run.done.stderr)
+    assert share and float(share[1]) <= 50, run.done.stderr

@@ -106,6 +106,15 @@ static void fixed_numbers(void **state)
     assert_int_equal(vti_get_u64(bytes), 0xfedcba9876543210);
 }
 
+static void sums_do_not_wrap(void **state)
+{
+    (void)state;
+    assert_true(vti_add_capped(0, 0) == 0 && vti_add_capped(2, 3) == 5);
+    assert_true(vti_add_capped(UINT64_MAX - 1, 1) == UINT64_MAX);
+    assert_true(vti_add_capped(UINT64_MAX, 1) == UINT64_MAX);
+    assert_true(vti_add_capped(UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+}
+
 static void reader_is_bounded(void **state)
 {
     static const uint8_t bytes[] = {1,  2,  3,  4,  5,  6, 7,   8,   9,   10,
@@ -589,6 +598,7 @@ int main(void)
         cmocka_unit_test(buf_grows),
         cmocka_unit_test(buf_fails_once_and_for_all),
         cmocka_unit_test(fixed_numbers),
+        cmocka_unit_test(sums_do_not_wrap),
         cmocka_unit_test(reader_is_bounded),
         cmocka_unit_test(varints),
         cmocka_unit_test(varints_that_are_too_long),

@@ -249,11 +249,16 @@ static void test_total(void **state)
     function = &lines.functions[0];
     vti_lines_line(function, 7)->time = 100;
     vti_lines_line(function, 6)->time = 60.4;
+    function->lines[1].how = VTI_LINE_TIMED;
     vti_lines_line(function, 7)->time = 20;
+    vti_lines_callee(&function->lines[1], &(struct vti_lines_callee){"g", "a", 1, 3, 90});
+    vti_lines_callee(&function->lines[1], &(struct vti_lines_callee){"h", "a", 1, 3, 30});
     assert_int_equal(vti_lines_finish(&lines), 0);
     assert_int_equal(function->line_count, 2);
     assert_int_equal(function->lines[0].line, 6);
     assert_true(function->lines[1].time == 120);
+    assert_true(function->lines[0].callees[0].time == 45 &&
+                function->lines[0].callees[1].time == 15);
     assert_true(vti_lines_total(function) == 180);
     function->total = 125;
     assert_true(vti_lines_total(function) == 125);

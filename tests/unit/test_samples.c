@@ -145,6 +145,28 @@ static void test_no_more_than_there_is(void **state)
     assert_near(find(&calls, "native", "inner")->total_ns, 400);
     assert_near(find(&calls, "leaf", "native")->total_ns, 100);
     assert_near(find(&calls, "outer", "")->self_ns, 600);
+    assert_near(vti_calls_error(&calls, 400), 200);
+    assert_near(vti_calls_error(&calls, 30), 30); /* not 55: no more than there is */
+    vti_calls_fini(&calls);
+    kit_fini(&kit);
+}
+
+/* Time that no sample stands for: nothing is known of how far it is off. */
+static void test_time_without_samples(void **state)
+{
+    const struct vti_sample_fact samples[] = {{10, 0, 3, 0, 600}, {11, 10, 5, 0, 200}};
+    struct vti_calls calls;
+    struct kit kit;
+
+    (void)state;
+    start(&kit);
+    add_samples(&kit, 0, samples, 2);
+    kit_close(&kit);
+    kit_calls_load(&kit, &kit_all_calls, &calls);
+    assert_true(calls.is_estimated);
+    assert_near(find(&calls, "native", "")->total_ns, 800);
+    assert_near(vti_calls_error(&calls, 800), 800);
+    assert_near(vti_calls_error(&calls, 0), 0);
     vti_calls_fini(&calls);
     kit_fini(&kit);
 }
@@ -200,10 +222,12 @@ static void test_nonsense(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries_survive), cmocka_unit_test(test_split),
-        cmocka_unit_test(test_no_more_than_there_is), cmocka_unit_test(test_tracks),
-        cmocka_unit_test(test_nonsense)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_entries_survive),
+                                       cmocka_unit_test(test_split),
+                                       cmocka_unit_test(test_no_more_than_there_is),
+                                       cmocka_unit_test(test_time_without_samples),
+                                       cmocka_unit_test(test_tracks),
+                                       cmocka_unit_test(test_nonsense)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
