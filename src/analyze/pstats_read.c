@@ -115,7 +115,7 @@ static int take_row(struct loading *loading, struct vti_marshal_value *key,
     struct vti_profile *profile = loading->profile;
     size_t known = profile->row_count;
     struct vti_marshal_value *parts[5];
-    struct vti_profile_numbers numbers;
+    struct vti_profile_numbers numbers = {0};
     int64_t row;
 
     if (!take_tuple(loading, value, 5, parts) ||

@@ -33,9 +33,9 @@ void vt_lines_enter(struct vt_lines *lines, const void *frame)
     top->table->function->hits++;
 }
 
-/* The innermost call reaches a row. */
+/* The innermost call reaches a row. The clock was read before all else: what has to wait for it waits less. */
 static inline void arrive(struct vti_thread *self, struct vti_line_frame *top, uint32_t at,
-                          uint32_t is_start)
+                          uint32_t is_start, uint64_t now)
 {
     struct vti_line_row *row = &top->table->rows[at];
 
@@ -46,8 +46,9 @@ static inline void arrive(struct vti_thread *self, struct vti_line_frame *top, u
             vti_line_reach_nowhere(self, top);
             return;
         }
+        now = vti_clock_read(self->clock);
     }
-    vti_line_step(self, top, row, is_start != 0, vti_clock_read(self->clock));
+    vti_line_step(self, top, row, is_start != 0, now);
     if (vti_unlikely(is_start & VT_LINE_UNTOLD))
         row->line->events--;
 }
@@ -56,19 +57,21 @@ void vt_line_reach(const void *frame, uint32_t row, uint32_t is_start)
 {
     struct vti_thread *self = vti_line_counting();
     struct vti_line_frame *top;
+    uint64_t now;
 
     if (vti_unlikely(!self)) {
         if (!vti_line_is_off())
             vti_line_switch_over();
         return;
     }
+    now = vti_clock_read(self->clock);
     top = self->line_top;
     if (vti_unlikely(top->frame != frame)) {
         top = vti_line_find(self, frame);
         self->slot->lost_lines += !top && self->lines->unplaced;
     }
     if (vti_likely(top))
-        arrive(self, top, row, is_start);
+        arrive(self, top, row, is_start, now);
 }
 
 /* Else its place on the stack was of another call, which has ended unseen. A function without a place may be any. */
@@ -80,7 +83,8 @@ static inline bool is_of(const struct vti_line_frame *top, const struct vt_lines
 void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t row, uint32_t is_start)
 {
     struct vti_thread *self = vti_line_counting();
-    struct vti_line_frame *top = self ? self->line_top : NULL;
+    struct vti_line_frame *top = vti_likely(self) ? self->line_top : NULL;
+    uint64_t now = vti_likely(self) ? vti_clock_read(self->clock) : 0;
 
     if (top && vti_unlikely(top->frame != frame)) {
         top = vti_line_find(self, frame);
@@ -89,10 +93,13 @@ void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t row, u
             return;
         }
     }
-    if (vti_unlikely(!top || !is_of(top, lines)))
+    if (vti_unlikely(!top || !is_of(top, lines))) {
         top = begin_call(lines, frame);
+        self = vti_self;
+        now = top ? vti_clock_read(self->clock) : 0;
+    }
     if (vti_likely(top))
-        arrive(vti_self, top, row, is_start);
+        arrive(self, top, row, is_start, now);
 }
 
 void vt_lines_leave(const void *frame)
@@ -218,7 +225,7 @@ static uint64_t forget(const struct vti_thread *self, struct vti_line *line)
     line->events = line->hits = line->total = line->inner = 0;
     line->suspended = line->resumes = line->shortest = line->longest = 0;
     if (line->durations + 1 > 1)
-        memset(vti_line_counts(self, line), 0, VTI_DURATION_UNITS * VTI_UNIT_BYTES);
+        memset(vti_line_durations(self, line), 0, VTI_DURATION_UNITS * VTI_UNIT_BYTES);
     return total;
 }
 

@@ -13,7 +13,7 @@ void vti_line_start_durations(struct vti_thread *self, struct vti_line *statemen
     unit = vti_line_durations_of(self, statement);
     statement->durations = unit ? unit : VTI_NO_DURATIONS;
     if (unit)
-        vti_line_counts(self, statement)[vti_duration_bucket(statement->shortest - 1)]++;
+        vti_line_count_duration(vti_line_durations(self, statement), statement->shortest - 1);
     vti_slow_leave(&slow);
 }
 

@@ -58,10 +58,17 @@ static inline void vti_line_close(const struct vti_thread *self, struct vti_line
     line->inner += self->slot->line_events - line->begun;
 }
 
-static inline uint64_t *vti_line_counts(const struct vti_thread *self,
-                                        const struct vti_line *statement)
+static inline struct vti_durations_unit *vti_line_durations(const struct vti_thread *self,
+                                                            const struct vti_line *statement)
 {
-    return (uint64_t *)(self->lines->units + (size_t)statement->durations * VTI_UNIT_BYTES);
+    return (void *)(self->lines->units + (size_t)statement->durations * VTI_UNIT_BYTES);
+}
+
+/* As that of a call: counted with the next one. */
+static inline void vti_line_count_duration(struct vti_durations_unit *durations, uint64_t took)
+{
+    durations->counts[VTI_DURATION_BUCKETS + durations->last]++;
+    durations->last = (int64_t)vti_duration_bucket(took) - VTI_DURATION_BUCKETS;
 }
 
 /* An execution of a statement ends. */
@@ -75,7 +82,7 @@ static inline void vti_line_end_execution(struct vti_thread *self, struct vti_li
     if (vti_unlikely(took < statement->shortest - 1))
         statement->shortest = took + 1;
     if (vti_likely(statement->durations + 1 > 1))
-        vti_line_counts(self, statement)[vti_duration_bucket(took)]++;
+        vti_line_count_duration(vti_line_durations(self, statement), took);
 }
 
 /* Whether a unit is that of a statement over several lines, which is timed apart from them. */

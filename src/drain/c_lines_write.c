@@ -80,12 +80,25 @@ void vti_c_lines_note(struct vti_c_lines *lines, const struct vti_site_fact *sit
                    sizeof(uint32_t));
 }
 
-/* The site of a function by what is known about it: the one that its calls have, else a new one. */
+/* What the system brought with it is nobody's to improve: templates of the standard library would be most of all lines. */
+static bool is_of_system(struct vti_bytes file)
+{
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/"};
+
+    for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (file.len > strlen(folders[i]) && !memcmp(file.data, folders[i], strlen(folders[i])))
+            return true;
+    return false;
+}
+
+/* The site of a function by what is known about it: the one that its calls have, else a new one. 0: it has no lines. */
 static uint32_t site_of(struct writing *all, struct vti_site_fact *site)
 {
     int is_new = 0;
     int64_t at;
 
+    if (is_of_system(site->file))
+        return 0;
     site->type = VTI_SITE_FUNCTION;
     site->unit = vti_bytes_of("c");
     at = name_index(all->lines, site, &is_new);

@@ -80,15 +80,14 @@ void vti_snapshot_line(struct vti_snapshot *snapshot, uint32_t type, uint32_t un
 }
 
 void vti_snapshot_line_durations(struct vti_snapshot *snapshot, uint32_t line,
-                                 const uint64_t *counts)
+                                 const struct vti_durations_unit *durations)
 {
     struct vti_line_durations_fact fact = {.node = line};
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < VTI_DURATION_BUCKETS; i++) {
-        fact.durations.counts[i] = vti_snapshot_load(&counts[i]);
+    vti_durations_copy(durations, fact.durations.counts);
+    for (uint32_t i = 0; i < VTI_DURATION_BUCKETS; i++)
         sum += fact.durations.counts[i];
-    }
     if (!line || (!sum && !vti_snapshot_was_written(snapshot)) ||
         !vti_snapshot_is_changed(snapshot, fact.durations.counts, sizeof fact.durations.counts))
         return;

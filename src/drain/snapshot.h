@@ -56,6 +56,6 @@ void vti_snapshot_end(struct vti_snapshot *snapshot);
 void vti_snapshot_line(struct vti_snapshot *snapshot, uint32_t type, uint32_t unit,
                        const uint8_t *at);
 void vti_snapshot_line_durations(struct vti_snapshot *snapshot, uint32_t line,
-                                 const uint64_t *counts);
+                                 const struct vti_durations_unit *durations);
 
 #endif

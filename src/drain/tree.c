@@ -111,7 +111,7 @@ static void write_chunk(struct vti_snapshot *snapshot, uint32_t at, const struct
         if (type == VTI_CHUNK_DURATIONS)
             write_durations(snapshot, whose, durations);
         else
-            vti_snapshot_line_durations(snapshot, whose, durations->counts);
+            vti_snapshot_line_durations(snapshot, whose, durations);
     }
 }
 

@@ -1,7 +1,7 @@
 """Hits, line by line, as the compilers' own coverage tools count them."""
 import pytest
 
-from conftest import line_of
+from conftest import line_of, source
 
 PROGRAMS = {
     "loops": ["loops.c"],
@@ -57,3 +57,4 @@ def test_lambda(compile, record, compiler):
     eights = [line["hits"] for function in inner for line in function["lines"] if function["line"] == line["line"] == begin]
     assert lines.of("main")[begin]["hits"] == 1
     assert eights == [8]
+    assert {function["file"] for function in lines.functions} == {source("classes.cpp")}  # nothing of the system's
