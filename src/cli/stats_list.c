@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum field {
     BY_PRIMITIVE,
@@ -216,12 +217,13 @@ static int compare_rows(const void *left, const void *right, void *arg)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* A name with a line end in it would look like a row of its own. */
+/* On a terminal: a name with a line end in it would look like a row of its own. Elsewhere it is as pstats has it. */
 static void keep_on_one_line(struct vti_buf *label)
 {
     struct vti_buf safe = {0};
 
-    if (label->failed || !label->len || !memchr(label->data, '\n', label->len))
+    if (!isatty(STDOUT_FILENO) || label->failed || !label->len ||
+        !memchr(label->data, '\n', label->len))
         return;
     vti_text_safe(&safe, (const char *)label->data, label->len);
     vti_buf_fini(label);
