@@ -124,7 +124,7 @@ static PyObject *evaluate_slowly(PyThreadState *thread, vti_py_frame *frame, int
         vti_py_thread_meet();
     if (vti_py_thread_is_deep() && !vti_py_deep_retreat())
         return vti_py_evaluate_deep(thread, frame, is_throw);
-    if (vti_py_has_builtins)
+    if (vti_py_keeps_profile_function)
         vti_py_profile_function_set(thread);
     found = vti_py_code_look(frame->f_code, frame);
     id = found & VTI_PY_CODE_ID;
@@ -148,8 +148,8 @@ static PyObject *evaluate(PyThreadState *thread, vti_py_frame *frame, int is_thr
     return evaluate_function(thread, frame, is_throw, (uint32_t)known);
 }
 
-/* With built-in functions each frame makes sure that the profile function is still there. */
-static PyObject *evaluate_with_builtins(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+/* Where a profile function is needed each frame makes sure that it is still there. */
+static PyObject *evaluate_with_function(PyThreadState *thread, vti_py_frame *frame, int is_throw)
 {
     if (vti_py_unlikely(thread->c_profilefunc != vti_py_profile_function))
         return evaluate_slowly(thread, frame, is_throw);
@@ -158,9 +158,20 @@ static PyObject *evaluate_with_builtins(PyThreadState *thread, vti_py_frame *fra
 
 /* ---- switching on and off -------------------------------------------------------------------- */
 
+/* Before 3.11.4 a subscript that has been specialised calls __getitem__ without asking who evaluates frames; while a profile
+ * function is set nothing is specialised. */
+static bool passes_calls_by(void)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    return Py_Version < 0x030b0400;
+#else
+    return false;
+#endif
+}
+
 static bool is_ours(_PyFrameEvalFunction function)
 {
-    return function == evaluate || function == evaluate_with_builtins;
+    return function == evaluate || function == evaluate_with_function;
 }
 
 static _PyFrameEvalFunction installed(void)
@@ -178,7 +189,7 @@ void vti_py_frames_hook(bool on)
     _PyFrameEvalFunction now = installed();
 
     if (on && is_on && now == vti_py_evaluate_next)
-        install(vti_py_has_builtins ? evaluate_with_builtins : evaluate);
+        install(vti_py_keeps_profile_function ? evaluate_with_function : evaluate);
     else if (!on && is_ours(now))
         install(vti_py_evaluate_next);
 }
@@ -186,6 +197,7 @@ void vti_py_frames_hook(bool on)
 int vti_py_hook_start(bool builtins)
 {
     vti_py_has_builtins = vti_py_has_builtins || builtins;
+    vti_py_keeps_profile_function = vti_py_has_builtins || passes_calls_by();
     is_on = true;
     vti_py_frames_hook(false);
     if (!is_buried || installed() == vti_py_evaluate_next) {
@@ -205,7 +217,7 @@ int vti_py_hook_look_again(void)
 void vti_py_hook_stop(void)
 {
     is_on = false;
-    vti_py_has_builtins = false;
+    vti_py_has_builtins = vti_py_keeps_profile_function = false;
     is_buried = !is_ours(installed());
     vti_py_frames_hook(false);
     vti_py_profile_function_unset(PyThreadState_Get());

@@ -10,6 +10,10 @@
 /* Whether built-in functions are recorded. */
 extern bool vti_py_has_builtins VTI_PY_HIDDEN;
 
+/* Whether the profile function stays: for built-in functions, or because this interpreter passes calls by the hook of
+ * frames as long as nothing is traced. */
+extern bool vti_py_keeps_profile_function VTI_PY_HIDDEN;
+
 int vti_py_profile_function(PyObject *with, PyFrameObject *frame, int what, PyObject *argument);
 
 /* Sets it for the running thread, in front of one that is there, and takes it away again. A set

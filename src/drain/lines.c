@@ -44,7 +44,8 @@ static void write_line(struct vti_snapshot *snapshot, uint32_t unit, const struc
     fact.longest = vti_snapshot_load(&line->longest);
     state_open(snapshot, line, &fact);
     snapshot->line_events += fact.events;
-    if (!fact.events && !fact.hits && !fact.resumes && !vti_snapshot_was_written(snapshot))
+    if (!fact.events && !fact.hits && !fact.resumes && !fact.total && !fact.open_plus_one &&
+        !vti_snapshot_was_written(snapshot))
         return; /* not reached, or taken back before anybody saw it */
     fact.site = vti_target_site(snapshot->process, vti_snapshot_load32(&line->site));
     if (!fact.site || !vti_snapshot_is_changed(snapshot, &fact, sizeof fact))

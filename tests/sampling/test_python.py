@@ -82,7 +82,8 @@ def test_under_the_right_function(recording):
     zlib, crypto, sort = ("zlib", "libz", "deflate"), ("hashlib", "crypto", "sha512", "evp"), ("sort",)
     assert count("compress", *zlib) > 20
     assert count("digest", *crypto) > 20
-    assert count("order", *sort) > 0
+    if "stripped" not in recording.done.stderr:  # as Debian's Python is: only what it exports has a name
+        assert count("order", *sort) > 0
     for function in ("digest", "order", "plain", "key"):
         assert count(function, "libz", "deflate") == 0
     for function in ("compress", "order", "plain", "key"):
