@@ -119,6 +119,7 @@ def test_example_of_the_readme(tmp_path):
     assert Profile(tmp_path / "fib.vt").calls() == {"main": 1, "fib": 635621}
 
 
+@pytest.mark.skipif(bool(SANITIZE), reason="gcc's sanitizer is in the collector")
 @pytest.mark.parametrize("name", ["known.c", "throws.cpp"])
 def test_clang(tmp_path, record, name):
     need("clang", "clang++")
