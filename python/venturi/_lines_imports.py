@@ -17,6 +17,7 @@ class _Target:
     def __init__(self, text: str) -> None:
         self.name = text
         self.path = os.path.realpath(text) if os.sep in text or text.endswith(".py") else ""
+        self.is_met = False  # something has that name
 
     def may_be_in(self, module: str, file: str) -> bool:
         """Whether something of a module is meant."""
@@ -90,18 +91,29 @@ class _Finder:
                 self._profile.load().lines_greenlets()
             for target in self._targets:
                 if target.may_be_in(name, getattr(module, "__file__", None) or ""):
-                    self._add(module, target.part_in(name))
+                    self._add(module, target)
         except Exception as error:
             sys.stderr.write("venturi: -p %s: %s\n" % (module, " ".join(str(error).split())))
 
-    def _add(self, module: "ModuleType", part: str) -> None:
+    def _add(self, module: "ModuleType", target: _Target) -> None:
+        part = target.part_in(module.__name__)
         given: "Any" = module
         for name in part.split(".") if part else ():
+            if name == "<locals>":
+                self._add_inner(_unwrapped(given), part, target)
+                return
             if not hasattr(given, name):
                 return  # a submodule, perhaps, that comes later
             given = vars(given)[name] if name in getattr(given, "__dict__", {}) else getattr(given, name)
+        target.is_met = True
         if given is module or not isinstance(given, type(sys)):
-            self._profile(_unwrapped(given) if part else given)
+            self._profile.add_within(_unwrapped(given) if part else given)
+
+    def _add_inner(self, function: "Any", part: str, target: _Target) -> None:
+        for code, qualname in codes_in(function.__code__, function.__qualname__ + ".<locals>."):
+            if _is_within(qualname, part):
+                target.is_met = True
+                self._profile.add_new(code, qualname)
 
     # The main program has no loader that we see; its code is met when it begins.
 
@@ -116,8 +128,10 @@ class _Finder:
             homes = [home for home in (getattr(spec, "name", None), "__main__", stem)
                      if home and target.may_be_in(home, file)]
             part = target.part_in(homes[0]) if homes else target.name
-            for inner, qualname in _codes_in(code, ""):
+            target.is_met |= bool(homes) and not part
+            for inner, qualname in codes_in(code, ""):
                 if (homes or not target.path) and _is_within(qualname, part):
+                    target.is_met = True
                     self._profile.add_new(inner, qualname)
         return True
 
@@ -132,7 +146,7 @@ def _unwrapped(given: "Any") -> "Any":
     return given
 
 
-def _codes_in(code: "CodeType", prefix: str) -> "Iterator[Tuple[CodeType, str]]":
+def codes_in(code: "CodeType", prefix: str) -> "Iterator[Tuple[CodeType, str]]":
     """Functions in a code object and in those, by their qualified names. Classes are looked through."""
     for constant in code.co_consts:
         if not isinstance(constant, type(code)):
@@ -142,7 +156,7 @@ def _codes_in(code: "CodeType", prefix: str) -> "Iterator[Tuple[CodeType, str]]"
         if is_function and not constant.co_name.startswith("<"):
             yield constant, qualname
         if not constant.co_name.startswith("<"):
-            yield from _codes_in(constant, qualname + (".<locals>." if is_function else "."))
+            yield from codes_in(constant, qualname + (".<locals>." if is_function else "."))
 
 
 class _Substitute:
@@ -177,12 +191,29 @@ def _several(profile: "Any", functions: "Tuple[Any, ...]") -> "Any":
     return profile
 
 
+def _tell_unmet(targets: "List[_Target]") -> None:
+    """In the program that the tool has started, not in those that it starts itself."""
+    if os.environ.get("VENTURI_LINES_TOOL", "") != str(os.getppid()):
+        return
+    import atexit
+
+    owner = os.getpid()
+
+    def tell() -> None:
+        for target in targets:
+            if not target.is_met and os.getpid() == owner:
+                sys.stderr.write("venturi: -p %s: the program has no module, class or function of that name, or did not "
+                                 "import it\n" % target.name)
+    atexit.register(tell)
+
+
 def begin(profile: "Any", names: "List[str]") -> None:
     targets = [_Target(name) for name in names]
     finder = _Finder(profile, targets)
     sys.meta_path.insert(0, finder)
     sys.meta_path.append(_Substitute(profile))
     if targets:
+        _tell_unmet(targets)
         for module in list(sys.modules.values()):
             if isinstance(module, type(sys)) and module.__name__ != "__main__":
                 finder.look_at(module)

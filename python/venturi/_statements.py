@@ -11,7 +11,7 @@ import dis
 import sys
 from array import array
 from types import CodeType
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 # A mark, one for each code unit: (row + 1) << 2 and these; 0: the unit has no line.
 START = 1  # a statement begins, if a line event comes here
@@ -23,6 +23,7 @@ _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWA
 _SILENT = {"RESUME", "END_FOR", "END_SEND", "RETURN_GENERATOR", "MAKE_CELL", "COPY_FREE_VARS", "GEN_START"}
 _ROUNDS = {"FOR_ITER", "GET_ANEXT"}
 _NEVER = {"WITH_EXCEPT_START", "END_ASYNC_FOR"}  # ends of statements, on lines of others before 3.10
+_UNITS_MOST = 50000
 _JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = _FUNCTIONS + (ast.ClassDef, ast.Lambda)
@@ -170,14 +171,35 @@ def _lines(code: CodeType) -> Dict[int, int]:
     return found
 
 
+class _Old(NamedTuple):
+    """As much of an instruction as is needed here."""
+    opname: str
+    opcode: int
+    argval: Optional[int]
+    offset: int
+
+
+def _old_instructions(code: CodeType) -> Iterator[_Old]:
+    """What dis does in a time that grows with the square of the length, before 3.11."""
+    unit = 1 if _VERSION < (3, 10) else 2
+    for offset, opcode, argument in dis._unpack_opargs(code.co_code):  # type: ignore[attr-defined]
+        value = argument
+        if opcode in dis.hasjrel:
+            value = offset + 2 + unit * argument
+        elif opcode in dis.hasjabs:
+            value = unit * argument
+        yield _Old(dis.opname[opcode], opcode, value, offset)
+
+
 class Flow:
     """Instructions of a code object and how they follow each other."""
 
     def __init__(self, code: CodeType) -> None:
-        self.list = list(dis.get_instructions(code))
+        self.list: List[Any] = list(dis.get_instructions(code) if _VERSION >= (3, 11) else _old_instructions(code))
         self.at = {instruction.offset: index for index, instruction in enumerate(self.list)}
         self.after: List[List[int]] = [[] for _ in self.list]
         self.before: List[List[int]] = [[] for _ in self.list]
+        self._leads: Dict[int, Set[int]] = {}  # to a handler: where what it watches over is entered
         for index, instruction in enumerate(self.list):
             if instruction.opname not in _ENDS and index + 1 < len(self.list):
                 self._link(index, index + 1)
@@ -192,9 +214,16 @@ class Flow:
 
     def _link_handlers(self, code: CodeType) -> None:
         for entry in dis._parse_exception_table(code):  # type: ignore[attr-defined]
-            for offset in range(entry.start, entry.end, 2):
-                if offset in self.at and entry.target in self.at:
-                    self._link(self.at[offset], self.at[entry.target])
+            watched = [self.at[offset] for offset in range(entry.start, entry.end, 2) if offset in self.at]
+            if not watched or entry.target not in self.at:
+                continue
+            target = self.at[entry.target]
+            inside = range(watched[0], watched[-1] + 1)
+            self._leads.setdefault(target, set()).update(
+                index for index in watched if not self.before[index] or
+                any(source not in inside for source in self.before[index]))
+            for index in watched:
+                self._link(index, target)
 
     def _order(self) -> List[int]:
         """Instructions that can be reached, every one after some that lead to it (reverse postorder)."""
@@ -212,6 +241,33 @@ class Flow:
                 stack.append((target, iter(self.after[target])))
         return order[::-1]
 
+    def _sources(self, index: int) -> List[int]:
+        """What leads there. Of the many instructions that a handler watches over those will do through which they are entered:
+        what must have run before these must have run before all."""
+        leads = self._leads.get(index)
+        if leads is None:
+            return self.before[index]
+        return sorted(leads) + [source for source in self.before[index] if self.list[source].opcode in _JUMPS]
+
+    def spans(self) -> Tuple[Dict[int, int], Dict[int, int]]:
+        """Numbers such that one instruction must have run before another if its two enclose the other's first."""
+        children: Dict[int, List[int]] = {}
+        for index, above in self.dominators().items():
+            if index:
+                children.setdefault(above, []).append(index)
+        begin: Dict[int, int] = {}
+        end: Dict[int, int] = {}
+        stack = [0]
+        while stack:
+            index = stack.pop()
+            if index < 0:
+                end[~index] = len(begin)
+            else:
+                begin[index] = len(begin)
+                stack.append(~index)
+                stack.extend(children.get(index, []))
+        return begin, end
+
     def dominators(self) -> Dict[int, int]:
         """Of every instruction the last one that must have run before it; of the first one itself."""
         order = self._order()
@@ -221,7 +277,7 @@ class Flow:
         while is_changed:
             is_changed = False
             for index in order[1:]:
-                known = [source for source in self.before[index] if source in found]
+                known = [source for source in self._sources(index) if source in found]
                 best = known[0]
                 for source in known[1:]:
                     while source != best:
@@ -245,6 +301,15 @@ class Flow:
                 and instruction.opname != "JUMP_BACKWARD_NO_INTERRUPT")
 
 
+def _has_empty_body(loop: ast.AST) -> bool:
+    return all(isinstance(part, (ast.Pass, ast.Continue)) or
+               (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)) for part in getattr(loop, "body"))
+
+
+def _has_comprehension(loop: ast.AST) -> bool:
+    return any(isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)) for node in ast.walk(loop))
+
+
 def _is_endless(loop: ast.AST) -> bool:
     return isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
 
@@ -257,9 +322,13 @@ class _Marker:
         lines = _lines(code)
         self.lines = [lines.get(instruction.offset) for instruction in self.flow.list]
         self.group = [groups.get(line) if line else None for line in self.lines]
-        self.dominators: Optional[Dict[int, int]] = None
+        self.spans: Optional[Tuple[Dict[int, int], Dict[int, int]]] = None
         self.starts: Set[int] = set()
         self.extras: Set[int] = set()
+        members: Dict[Group, List[int]] = {}
+        for index, group in enumerate(self.group):
+            if group is not None and group.is_tight:
+                members.setdefault(group, []).append(index)
         entries: Dict[Group, Set[int]] = {}
         for index, group in enumerate(self.group):
             if group is not None and self._is_entered(index, group):
@@ -268,8 +337,8 @@ class _Marker:
             for index in indexes:
                 if self._begins(index, group, indexes):
                     self._start_at(index)
-        for group in {group for group in self.group if group is not None and group.is_tight}:
-            self._mark_tight(group)
+        for group, inside in members.items():
+            self._mark_tight(group, inside)
 
     def _is_entered(self, index: int, group: Group) -> bool:
         """From another statement, or as the first of all. What has no line of its own is looked through."""
@@ -312,15 +381,12 @@ class _Marker:
 
     def _is_dominated(self, index: int, by: Set[int]) -> bool:
         """Whether another one of these must have run before."""
-        if self.dominators is None:
-            self.dominators = self.flow.dominators()
-        if index not in self.dominators:
+        if self.spans is None:
+            self.spans = self.flow.spans()
+        begin, end = self.spans
+        if index not in begin:
             return True  # it cannot run at all
-        while index:
-            index = self.dominators[index]
-            if index in by:
-                return True
-        return False
+        return any(other != index and other in begin and begin[other] < begin[index] < end[other] for other in by)
 
     def _forgets_name(self, index: int) -> bool:
         """What 3.9 does with the name of an exception when another one leaves the handler, on its last line."""
@@ -338,9 +404,9 @@ class _Marker:
 
     # A loop on one line: no line is reached anew when it comes round, or too often.
 
-    def _mark_tight(self, group: Group) -> None:
+    def _mark_tight(self, group: Group, inside: List[int]) -> None:
         """There are several copies of it in a `finally`."""
-        jumps = [index for index, its in enumerate(self.group) if its is group and self.flow.is_backward(index)]
+        jumps = [index for index in inside if self.flow.is_backward(index)]
         rounds = [(self.flow.at[self.flow.list[index].argval], index) for index in jumps]
         rounds = [(first, last) for first, last in rounds if self.group[first] is group]
         for target in {first for first, last in rounds if self._is_own(group, first, last, rounds)}:
@@ -356,6 +422,9 @@ class _Marker:
         those in the header reach nothing of the body."""
         if any(begin < first and end >= last for begin, end in rounds):
             return False
+        assert group.loop is not None
+        if _has_empty_body(group.loop):  # nothing of it to reach: comprehensions in the header come first
+            return not _has_comprehension(group.loop) or last == max(end for _, end in rounds)
         body = getattr(group.loop, "body")[0]
         places = [getattr(self.flow.list[at], "positions", None) for at in range(first, last)]
         known = [(place.lineno, place.col_offset) for place in places if place and place.col_offset is not None]
@@ -400,7 +469,9 @@ def _as_one(code: CodeType) -> Tuple[Dict[int, Group], int]:
 
 
 def by_statements(code: CodeType, text: Text) -> Optional[Map]:
-    """None if the text is not that of the code."""
+    """None if the text is not that of the code, or so long that looking at it would hold up the program."""
+    if len(code.co_code) > 2 * _UNITS_MOST:
+        return None
     if code.co_name != "<module>" and code.co_name.startswith("<"):
         groups, last_line = _as_one(code)
     else:

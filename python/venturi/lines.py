@@ -49,8 +49,18 @@ def _sibling(name: str) -> "Any":
 _FUNCTION = type(_sibling)
 _CODE = type(_sibling.__code__)
 _MODULE = type(sys)
+_NOTHING = object()
 _WRAPPERS = ("staticmethod", "classmethod", "property", "partial", "partialmethod", "cached_property",
              "_lru_cache_wrapper")
+
+
+def _text_of_option_c() -> "List[str]":
+    """The lines of `python -c CODE`, whose file is called <string>."""
+    with open("/proc/self/cmdline", "rb") as file:
+        words = os.fsdecode(file.read()).split("\0")
+    if getattr(sys, "argv", [""])[:1] != ["-c"] or "-c" not in words[:-1]:
+        return []
+    return words[words.index("-c") + 1].splitlines(True)
 
 
 class _Source:
@@ -66,7 +76,7 @@ class _Source:
         self._lines: "List[str]" = []
         try:
             linecache.checkcache(file)
-            self._lines = linecache.getlines(file, names)
+            self._lines = linecache.getlines(file, names) or (_text_of_option_c() if file == "<string>" else [])
             if self._lines:
                 self.text = _sibling("_statements").Text("".join(self._lines))
             self.is_newer = os.path.exists(file) and os.stat(file).st_mtime > _BEGAN
@@ -93,8 +103,10 @@ class Profile:
 
     # -- decorating ------------------------------------------------------------------------------------
 
-    def __call__(self, given: "T") -> "T":
-        """Profiles a function, method, property, class or module, and returns it as it is."""
+    def __call__(self, given: "T" = _NOTHING) -> "T":  # type: ignore[assignment]
+        """Profiles a function, method, property, class or module, and returns it as it is. `@profile()` is `@profile`."""
+        if given is _NOTHING:
+            return self  # type: ignore[return-value]
         for function in _functions_in(given, set()):
             self.add_function(function)
         return given
@@ -117,6 +129,15 @@ class Profile:
     def add_module(self, given: "ModuleType") -> None:
         """Every function and class that a module defines."""
         self(given)
+
+    def add_within(self, given: "Any") -> None:
+        """What a class, module or function defines, and the functions within those functions."""
+        self(given)
+        codes_in = _sibling("_lines_imports").codes_in
+        for function in list(_functions_in(given, set())):
+            for code, qualname in codes_in(function.__code__, function.__qualname__ + ".<locals>."):
+                if not self._extension.lines_know(code):
+                    self.add_new(code, qualname)
 
     def _wait(self, function: "Any") -> None:
         from _weakref import ref
@@ -284,7 +305,7 @@ def _begin_by_environment() -> None:
     try:
         if "lines" in wanted and os.environ.get("VENTURI_SESSION"):
             profile.start("calls" in wanted)
-        elif file:
+        elif file.lower() not in _OFF:
             extension = profile.load()
             if not extension.info()["recording"]:
                 _sibling("_lines_report").record(extension, file)

@@ -93,8 +93,9 @@ int64_t vti_lines_function(struct vti_lines *lines, const struct vti_lines_funct
     made.name = keep(lines, function->name);
     made.file = keep(lines, function->file);
     made.language = keep(lines, function->language);
+    made.plain = keep(lines, function->plain);
     made.thread = keep(lines, function->thread);
-    if (!made.name || !made.file || !made.language || !made.thread ||
+    if (!made.name || !made.file || !made.language || !made.plain || !made.thread ||
         vti_grow(&lines->functions, lines->function_count, &lines->function_room,
                  sizeof *lines->functions))
         return VTI_E_NOMEM;
@@ -103,6 +104,7 @@ int64_t vti_lines_function(struct vti_lines *lines, const struct vti_lines_funct
         return at;
     made.calls = 0;
     made.total = NAN;
+    made.excess = 0;
     made.lines = NULL;
     made.line_count = made.line_room = 0;
     lines->functions[lines->function_count++] = made;
@@ -300,6 +302,12 @@ int vti_lines_sort(struct vti_lines *lines)
     return code;
 }
 
+bool vti_lines_has_hits(const struct vti_lines_function *function,
+                        const struct vti_lines_line *line)
+{
+    return line->hits || line->how == VTI_LINE_UNTIMED || strcmp(function->language, "c") != 0;
+}
+
 double vti_lines_total(const struct vti_lines_function *function)
 {
     double sum = 0;
@@ -340,8 +348,7 @@ static int add_function(struct vti_lines *to, const struct vti_lines_function *f
         return (int)at;
     function = &to->functions[at];
     function->calls = plus(function->calls, from->calls);
-    if (!isnan(from->total))
-        function->total = from->total * scale + (isnan(function->total) ? 0 : function->total);
+    function->total = vti_lines_total(function) + vti_lines_total(from) * scale;
     if (from->last_line > function->last_line)
         function->last_line = from->last_line;
     for (size_t i = 0; i < from->line_count && !code; i++)

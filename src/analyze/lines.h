@@ -44,13 +44,15 @@ struct vti_lines_line {
 
 struct vti_lines_function {
     const char *name, *file, *language;
+    const char *plain; /* of C: its name without types and parameters; "" */
     uint32_t line;
     uint32_t last_line;      /* 0: unknown */
     uint32_t process, track; /* ids, VT_NONE: all of them together */
     const char *thread;      /* which that is, for people; "" */
     uint32_t twin;           /* functions that share name, file and line: 0 is the first */
     uint64_t calls;
-    double total; /* time within it, counted once where it calls itself; NaN: unknown */
+    double total;  /* time within it, counted once where it calls itself; NaN: unknown */
+    double excess; /* of its lines over it, as measured: they overlap where it calls itself */
     struct vti_lines_line *lines; /* owned; by line once the table is finished */
     size_t line_count, line_room;
 };
@@ -102,6 +104,10 @@ bool vti_lines_is_lprof(const void *bytes, size_t count);
 
 /* Adds functions and sources of `from`. The larger unit is that of the sum; times become whole. 0 or negative. */
 int vti_lines_add(struct vti_lines *to, const struct vti_lines *from);
+
+/* Whether it is known how often a line ran. Of C that is counted apart from its time, and may be missing. */
+bool vti_lines_has_hits(const struct vti_lines_function *function,
+                        const struct vti_lines_line *line);
 
 /* What the share of a line is taken from: the sum of all its lines, but no more than the function's own time. */
 double vti_lines_total(const struct vti_lines_function *function);

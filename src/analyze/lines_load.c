@@ -66,6 +66,7 @@ static struct vti_lines_function *function_of(const struct loading *loading, uin
     function.name = site->name;
     function.file = site->file;
     function.language = site->unit;
+    function.plain = strcmp(site->unit, "c") ? "" : site->function;
     function.line = site->line;
     if (!loading->options->is_plain && strcmp(site->unit, "c") != 0)
         function.twin = site->twin; /* of C they are addresses, not functions */
@@ -92,15 +93,23 @@ static double cost_of(const struct loading *loading, const struct vti_lines_func
            1000;
 }
 
-/* Nanoseconds of a line or function without our own cost. */
-static double time_of(const struct loading *loading, const struct vti_line_fact *fact, double cost)
+/* Nanoseconds of a line or function, with our own cost. */
+static double measured_time(const struct loading *loading, const struct vti_line_fact *fact)
 {
     double ticks = (double)fact->total +
                    (fact->open_plus_one ? (double)(fact->open_plus_one - 1) : 0);
 
+    return fact->time == VTI_LINE_SAMPLED ? (double)fact->total : ticks * loading->ns_per_tick;
+}
+
+/* The same without our own cost. */
+static double time_of(const struct loading *loading, const struct vti_line_fact *fact, double cost)
+{
+    double own = (double)fact->inner * cost * loading->ns_per_tick;
+
     if (fact->time == VTI_LINE_SAMPLED)
         return (double)fact->total;
-    return fmax(ticks - (double)fact->inner * cost, 0) * loading->ns_per_tick;
+    return fmax(measured_time(loading, fact) - own, 0);
 }
 
 static void add_whole(const struct loading *loading, struct vti_lines_function *function,
@@ -111,6 +120,7 @@ static void add_whole(const struct loading *loading, struct vti_lines_function *
     function->calls = plus(function->calls, fact->hits);
     if (fact->statement > function->last_line)
         function->last_line = fact->statement;
+    function->excess -= measured_time(loading, fact);
     if (fact->time != VTI_LINE_UNTIMED)
         function->total = isnan(function->total) ? total : function->total + total;
 }
@@ -124,13 +134,21 @@ static bool has_own_entry(const struct loading *loading, uint32_t site, uint32_t
     return vti_map_find(loading->statements, key, sizeof key) >= 0;
 }
 
+/* The end of a `with` is told as its line reached once more: that part is in the time, but in no single execution. */
+static bool has_later_parts(const struct vti_line_fact *fact)
+{
+    if (fact->statement == fact->line && fact->events > fact->hits)
+        return true;
+    return (double)fact->longest * (double)fact->hits < (double)fact->total;
+}
+
 static int add_durations(const struct loading *loading, struct vti_lines_line *line,
                          const struct vti_line_fact *fact, double cost)
 {
     const struct vti_line_durations_fact *counted = vti_line_durations(loading->table, fact->node);
     double own = (double)fact->hits * cost, raw = (double)fact->total;
 
-    if (!fact->shortest_plus_one)
+    if (!fact->shortest_plus_one || has_later_parts(fact))
         return 0;
     line->shortest = fmax((double)(fact->shortest_plus_one - 1) - cost, 0) * loading->ns_per_tick;
     line->longest = fmax((double)fact->longest - cost, 0) * loading->ns_per_tick;
@@ -178,6 +196,7 @@ static int add_line(struct loading *loading, struct vti_lines_function *function
         return 0; /* its numbers are in the statement's own entry */
     line->hits = is_folded ? fact->hits : fact->events;
     line->time = time_of(loading, fact, cost);
+    function->excess += measured_time(loading, fact);
     line->suspended = (double)fact->suspended * loading->ns_per_tick;
     line->resumes = fact->resumes;
     if (fact->time == VTI_LINE_SAMPLED)
@@ -251,13 +270,21 @@ static int find_statements(struct loading *loading)
     return code;
 }
 
+/* Of a hook that measured itself, between two snapshots. */
+static bool is_taken_back(const struct vti_line_fact *fact)
+{
+    return fact->time == VTI_LINE_TIMED &&
+           !(fact->events | fact->hits | fact->total | fact->suspended | fact->open_plus_one);
+}
+
 static int add_track(struct loading *loading)
 {
     const struct vti_line_track *table = loading->table;
     int code = find_statements(loading);
 
     for (uint32_t i = 0; i < table->node_ids.count && !code; i++)
-        code = add_fact(loading, &table->lines[i]);
+        if (!is_taken_back(&table->lines[i]))
+            code = add_fact(loading, &table->lines[i]);
     for (size_t i = 0; i < table->callee_count && !code; i++)
         code = add_callee(loading, &table->callees[i]);
     vti_map_free(loading->statements);
@@ -309,6 +336,25 @@ static void take_facts(const struct loading *loading)
         lines->has_lines_on |= loading->tables.costs[i].language >= VT_LANGUAGE_PYTHON_LINE;
 }
 
+/*
+ * Subtracting our cost and rounding may have left more of the lines than of the function: it is no less than they are
+ * together, or where they overlap than each of them is.
+ */
+static void settle_totals(struct vti_lines *lines)
+{
+    for (size_t i = 0; i < lines->function_count; i++) {
+        struct vti_lines_function *function = &lines->functions[i];
+        double sum = 0, most = 0;
+
+        for (size_t j = 0; j < function->line_count; j++) {
+            sum += function->lines[j].time;
+            most = fmax(most, function->lines[j].time);
+        }
+        if (!isnan(function->total))
+            function->total = fmax(rint(function->total), function->excess < 1 ? sum : most);
+    }
+}
+
 int vti_lines_load(struct vti_lines *lines, vt_recording *recording,
                    const struct vti_lines_options *options)
 {
@@ -326,6 +372,7 @@ int vti_lines_load(struct vti_lines *lines, vt_recording *recording,
     if (!code) {
         take_facts(&loading);
         code = vti_lines_finish(lines);
+        settle_totals(lines);
     }
     if (!code)
         code = vti_lines_sort(lines);

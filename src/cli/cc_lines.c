@@ -14,12 +14,11 @@
 
 #define SAMPLER "libventuri-sample.so"
 
-static bool uses_other_linker(char *const *words)
+static bool has_word(char *const *words, const char *wanted)
 {
-    for (; *words; words++)
-        if (!strcmp(*words, "-fuse-ld=gold") || !strcmp(*words, "-fuse-ld=mold"))
-            return true;
-    return false;
+    while (*words && strcmp(*words, wanted))
+        words++;
+    return *words;
 }
 
 bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
@@ -50,7 +49,11 @@ bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
         vti_cmd_fail(name, "--exact: there is no assembler of ours for this machine: x86-64 only");
         return false;
     }
-    if (lines->is_on && uses_other_linker(*argv)) {
+    if (lines->is_exact && has_word(*argv, "-fsplit-stack")) {
+        vti_cmd_fail(name, "--exact: a stack in pieces (-fsplit-stack) has no room for our hook");
+        return false;
+    }
+    if (lines->is_on && (has_word(*argv, "-fuse-ld=gold") || has_word(*argv, "-fuse-ld=mold"))) {
         vti_cmd_fail(name, "-l: lines need the linker ld or lld, for its INSERT");
         return false;
     }

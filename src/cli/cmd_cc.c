@@ -208,6 +208,10 @@ static void fill(struct vti_cc *line, const struct job *job)
         vti_cc_add(line, "-g");
     for (int i = 1; i < job->argc; i++)
         vti_cc_add(line, job->argv[i]);
+    if (job->lines.is_exact) { /* last: the hook needs them, whatever was asked for */
+        vti_cc_add(line, "-fno-omit-frame-pointer");
+        vti_cc_add(line, "-mno-red-zone");
+    }
     if (job->library[0]) {
         snprintf(line->folder, sizeof line->folder, "%s", job->library);
         *strrchr(line->folder, '/') = 0;

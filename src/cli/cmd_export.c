@@ -17,7 +17,7 @@ static const char formats[] =
     ;
 #undef VTI_EXPORTER
 
-enum { OPT_FORMAT, OPT_OUTPUT, OPT_FORCE, OPT_FROM, OPT_TO, OPT_LIST };
+enum { OPT_FORMAT, OPT_OUTPUT, OPT_FORCE, OPT_FROM, OPT_TO, OPT_COMPAT, OPT_LIST };
 
 static const struct vti_option options[] = {
     [OPT_FORMAT] = {'f', "format", formats + 1, "what to write (default: by the ending of OUT)"},
@@ -25,6 +25,7 @@ static const struct vti_option options[] = {
     [OPT_FORCE] = {0, "force", NULL, "replace OUT if it exists"},
     [OPT_FROM] = {0, "from", "TIME", "leave out what ended before TIME"},
     [OPT_TO] = {0, "to", "TIME", "leave out what began after TIME"},
+    [OPT_COMPAT] = {0, "compat", NULL, "lprof: count line events, not statements"},
     [OPT_LIST] = {0, "list", NULL, "list the formats, with what reads them"},
     {0},
 };
@@ -33,16 +34,20 @@ extern const struct vti_command vti_cmd_export;
 
 struct request {
     const char *file, *format, *output, *from, *to;
-    bool force, wants_list;
+    bool force, is_compat, wants_list;
     const struct vti_exporter *exporter;
 };
 
 static int take_arguments(struct request *request, int argc, char **argv)
 {
     const struct vti_place places[] = {
-        [OPT_FORMAT] = {.text = &request->format}, [OPT_OUTPUT] = {.text = &request->output},
-        [OPT_FORCE] = {.is_set = &request->force}, [OPT_FROM] = {.text = &request->from},
-        [OPT_TO] = {.text = &request->to},         [OPT_LIST] = {.is_set = &request->wants_list},
+        [OPT_FORMAT] = {.text = &request->format},
+        [OPT_OUTPUT] = {.text = &request->output},
+        [OPT_FORCE] = {.is_set = &request->force},
+        [OPT_FROM] = {.text = &request->from},
+        [OPT_TO] = {.text = &request->to},
+        [OPT_COMPAT] = {.is_set = &request->is_compat},
+        [OPT_LIST] = {.is_set = &request->wants_list},
     };
 
     return vti_args_collect(&vti_cmd_export, argc, argv, places, &request->file, 1, "one FILE");
@@ -79,6 +84,8 @@ static int check_request(struct request *request)
     request->exporter = find_exporter(request);
     if (!request->exporter)
         return vti_cmd_fail("export", "which format? -f %s", formats + 1);
+    if (request->is_compat && strcmp(request->exporter->name, "lprof") != 0)
+        return vti_cmd_fail("export", "--compat: is for lines, so it needs -f lprof");
     if (!request->output)
         request->output = "-";
     if (vti_file_is_same(request->file, request->output))
@@ -145,7 +152,7 @@ static void warn_if_empty(const struct request *request, const vt_recording *rec
 static int export(vt_recording *recording, void *arg)
 {
     const struct request *request = arg;
-    struct vti_export_options what = {0};
+    struct vti_export_options what = {.is_compat = request->is_compat};
     struct vti_output *output = NULL;
     struct vti_sink sink;
     bool is_terminal = !strcmp(request->output, "-") && isatty(STDOUT_FILENO);

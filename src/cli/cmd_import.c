@@ -48,7 +48,7 @@ static void say_what_there_is(const char *output, const struct vti_writer_stats 
 {
     const struct vti_calls_options all = {.is_merged = true, .track = VT_NONE, .process = VT_NONE};
     struct vti_profile profile;
-    uint64_t calls = 0, samples = 0, lines = 0;
+    uint64_t calls = 0, samples = 0, lines = 0, all_of_it;
     char bytes[VTI_NUMBER_BYTES];
     char count[VTI_NUMBER_BYTES];
 
@@ -61,12 +61,14 @@ static void say_what_there_is(const char *output, const struct vti_writer_stats 
     }
     if (!stats->events && !calls && !samples)
         lines = count_lines(output);
-    vti_text_count(count, calls ? calls : samples ? samples : lines ? lines : stats->events);
-    vti_cmd_say("%s  %s, %s %s", output, vti_text_bytes(bytes, stats->bytes), count,
-                calls     ? "calls"
-                : samples ? "samples"
-                : lines   ? "lines"
-                          : "events");
+    all_of_it = calls ? calls : samples ? samples : lines ? lines : stats->events;
+    vti_text_count(count, all_of_it);
+    vti_cmd_say("%s  %s, %s %s%s", output, vti_text_bytes(bytes, stats->bytes), count,
+                calls     ? "call"
+                : samples ? "sample"
+                : lines   ? "line"
+                          : "event",
+                all_of_it == 1 ? "" : "s");
 }
 
 static int run(int argc, char **argv)
@@ -105,9 +107,10 @@ const struct vti_command vti_cmd_import = {
     .name = "import",
     .summary = "a file of another profiler or tracer, as a recording",
     .usage = "[options] FILE -o OUT",
-    .about = "Writes a recording of what is in FILE: a profile that cProfile wrote (.prof), a\n"
-             "trace in Chrome's JSON, samples as `perf script` prints them, or the collapsed\n"
-             "stacks of flame graphs, in microseconds. OUT appears when it is whole.",
+    .about = "Writes a recording of what is in FILE: a profile that cProfile (.prof) or\n"
+             "line_profiler (.lprof) wrote, a trace in Chrome's JSON, samples as `perf script`\n"
+             "prints them, or the collapsed stacks of flame graphs, in microseconds. OUT\n"
+             "appears when it is whole.",
     .options = options,
     .run = run,
 };

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define OPERANDS 64
+#define NAMED_MOST 20
 
 enum {
     OPT_UNIT,
@@ -160,19 +161,23 @@ static int load(struct vti_lines *lines, const struct request *request)
 static int say_empty(const struct request *request, const struct vti_lines *lines)
 {
     const char *file = request->files[0];
+    vt_recording *recording;
+    int code;
 
     if (lines->is_file)
         return vti_cmd_fail("lines", "%s: holds no functions: nothing was decorated with @profile",
                             file);
-    if (lines->has_lines_on)
-        return vti_cmd_fail("lines",
-                            "%s: holds no lines: no function that is profiled was called (put "
-                            "@profile above one that is, or run -l -p MODULE)",
-                            file);
-    return vti_cmd_fail("lines",
-                        "%s: holds no lines: it was recorded without -l, or nothing had @profile "
-                        "(venturi run -l, -p MODULE); venturi stats shows functions",
-                        file);
+    code = vt_recording_open(&recording, file);
+    if (code)
+        return vti_cmd_error("lines", code);
+    code = vti_reading_lacks(
+        "lines", recording, "lines",
+        lines->has_lines_on ? ": no function that is profiled was called while recording was on "
+                              "(put @profile above one that is, or run -l -p MODULE)"
+                            : ": it was recorded without -l, or paused, or nothing had @profile "
+                              "(venturi run -l, -p MODULE); venturi stats shows functions");
+    vt_recording_close(recording);
+    return code;
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -187,13 +192,39 @@ static bool wants_colours(void)
            *vti_terminal_style(stdout, VTI_STYLE_BOLD);
 }
 
+/* Without its text a table has no name of the function: it is said here, as many as fit into a line. */
+static void name_functions(struct vti_buf *to, const struct vti_lines_view *view, const char *file)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < view->count; i++) {
+        const struct vti_lines_function *function = &view->lines->functions[view->functions[i]];
+
+        if (strcmp(function->file, file) != 0)
+            continue;
+        if (count++ < NAMED_MOST)
+            vti_buf_printf(to, "%s%s (line %u)", count == 1 ? "" : ", ", function->name,
+                           function->line);
+    }
+    if (count > NAMED_MOST)
+        vti_buf_printf(to, " and %u more", count - NAMED_MOST);
+    vti_buf_add_u8(to, 0);
+}
+
 /* Once for each file whose text is not what ran. */
 static void warn_of_sources(const struct vti_lines_view *view)
 {
     for (size_t i = 0; i < view->texts.count; i++) {
         const struct vti_lines_text *text = view->texts.texts[i];
 
-        if (text->why && !(text->state == VTI_TEXT_MISSING && view->lines->is_file))
+        if (text->state == VTI_TEXT_MISSING || text->state == VTI_TEXT_NO_FILE) {
+            struct vti_buf names = {0};
+
+            name_functions(&names, view, text->file);
+            vti_cmd_warn("lines", "%s: %s", text->why ? text->why : text->file,
+                         names.failed ? "" : (const char *)names.data);
+            vti_buf_fini(&names);
+        } else if (text->why)
             vti_cmd_warn("lines", "%s", text->why);
         else if (text->state == VTI_TEXT_CHANGED)
             vti_cmd_warn("lines",
@@ -228,9 +259,10 @@ static void warn_of_outsiders(struct vti_lines_view *view)
     }
     if (lines)
         vti_cmd_warn("lines",
-                     "%u lines of %u functions are outside of what is shown: not their source any "
+                     "%u line%s of %u function%s %s outside of what is shown: not their source any "
                      "more?",
-                     lines, functions);
+                     lines, lines == 1 ? "" : "s", functions, functions == 1 ? "" : "s",
+                     lines == 1 ? "is" : "are");
 }
 
 /* Code that was compiled with --exact. */
@@ -243,6 +275,15 @@ static bool has_exact_c(const struct vti_lines *lines)
             if (function->lines[j].how == VTI_LINE_TIMED)
                 return true;
     }
+    return false;
+}
+
+static bool has_any_callee(const struct vti_lines *lines)
+{
+    for (size_t i = 0; i < lines->function_count; i++)
+        for (size_t j = 0; j < lines->functions[i].line_count; j++)
+            if (lines->functions[i].lines[j].callee_count)
+                return true;
     return false;
 }
 
@@ -260,13 +301,13 @@ static void say_trust(const struct vti_lines *lines)
         fputs("venturi: exact times of C: optimised code (-O1 and up) mixes neighbouring lines\n",
               stderr);
     if (lines->cost_ns > 0)
-        fprintf(stderr, "venturi: %s of our own cost subtracted (%s a line), %llu lines lost\n",
+        fprintf(stderr, "venturi: %s of our own cost subtracted (%s a line), %llu line%s lost\n",
                 vti_text_duration(all, lines->cost_ns),
                 vti_text_duration(each, lines->cost_event_ns),
-                (unsigned long long)lines->lost_lines);
+                (unsigned long long)lines->lost_lines, lines->lost_lines == 1 ? "" : "s");
     else if (!lines->is_estimated || lines->lost_lines)
-        fprintf(stderr, "venturi: our own cost is not subtracted, %llu lines lost\n",
-                (unsigned long long)lines->lost_lines);
+        fprintf(stderr, "venturi: our own cost is not subtracted, %llu line%s lost\n",
+                (unsigned long long)lines->lost_lines, lines->lost_lines == 1 ? "" : "s");
 }
 
 static int show(const struct request *request, struct vti_lines_view *view)
@@ -281,6 +322,8 @@ static int show(const struct request *request, struct vti_lines_view *view)
         warn_of_sources(view);
         if (view->lines->is_file)
             warn_of_outsiders(view);
+        if (view->has_callees && !has_any_callee(view->lines))
+            vti_cmd_warn("lines", "what lines called was not recorded (run -l --callees does)");
         say_trust(view->lines);
     }
     vti_buf_fini(&out);

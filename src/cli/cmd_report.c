@@ -7,6 +7,7 @@
 #include "cli/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,9 @@ static int show(vt_recording *recording, void *arg)
     if (!code) {
         sort(&report, request->sort ? request->sort : "total");
         code = request->is_json ? vti_report_json(&report) : vti_report_print(&report);
+        fflush(stdout);
+        if (!code && vti_reading_has_lines(recording))
+            vti_cmd_say("next  venturi lines %s, for the lines that it holds", request->file);
     }
     vt_stats_free(&report.stats);
     vti_overview_free(&report.overview);

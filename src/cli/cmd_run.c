@@ -205,6 +205,24 @@ static bool take_option(struct run *run, int option, const char *value)
     }
 }
 
+/* Options that say which functions are recorded, where none are. */
+static int check_lines(const struct run *run)
+{
+    const char *option = run->python.has_builtins   ? "builtins"
+                         : run->python.is_only_mine ? "only-mine"
+                         : run->python.include.len  ? "include"
+                         : run->python.exclude.len  ? "exclude"
+                                                    : NULL;
+
+    if (run->has_callees && !run->python.has_lines)
+        return vti_cmd_fail("run", "--callees: of lines, so it needs -l");
+    if (run->python.has_lines && run->drain.kinds & VT_ON_TIMELINE)
+        return vti_cmd_fail("run", "-l and --timeline: lines are counted, not recorded one by one");
+    if (option && run->python.has_lines && !run->has_callees)
+        return vti_cmd_fail("run", "--%s: is for functions; with -l it needs --callees", option);
+    return 0;
+}
+
 /* What is to be started, and what becomes of it; all before anything is. */
 static int prepare(struct run *run)
 {
@@ -228,6 +246,7 @@ static int parse(struct run *run, int argc, char **argv)
     struct vti_args args;
     const char *value;
     int option = VTI_OPT_DONE;
+    int code;
 
     run->python.has_functions = true;
     run->drain.kinds = VT_ON_SPANS | VT_ON_CALLS;
@@ -240,10 +259,9 @@ static int parse(struct run *run, int argc, char **argv)
     if (option == VTI_OPT_DONE)
         return vti_cmd_fail("run", "which program? venturi run [options] PROG [arguments]");
     run->words = argv + args.at - (option == VTI_OPT_OPERAND);
-    if (run->has_callees && !run->python.has_lines)
-        return vti_cmd_fail("run", "--callees: of lines, so it needs -l");
-    if (run->python.has_lines && run->drain.kinds & VT_ON_TIMELINE)
-        return vti_cmd_fail("run", "-l and --timeline: lines are counted, not recorded one by one");
+    code = check_lines(run);
+    if (code)
+        return code;
     if (run->python.has_lines && !run->has_callees) /* what is not profiled runs at full speed */
         run->python.has_functions = false;
     if (!run->python.has_functions)
@@ -269,13 +287,16 @@ static void await_helpers(struct vti_drain *drain)
 /* Records until the program has ended. The exit code of the whole. */
 static int record(struct run *run, struct vti_drain *drain)
 {
-    const struct vti_run_wish wish = {run->program[0], run->made != NULL, run->has_c_functions,
-                                      run->has_samples, run->python.has_lines};
+    const struct vti_run_wish wish = {run->program[0],       run->made != NULL,
+                                      run->has_c_functions,  run->has_samples,
+                                      run->python.has_lines, run->drain.starts_off};
     struct vti_drain_stats stats;
     struct vti_child child;
     bool has_package;
     int code;
 
+    if (run->python.lines_of.len && !run->made)
+        vti_preload_warn_of_names(run->program[0]);
     setenv("VENTURI_SESSION", vti_drain_session(drain), 1);
     has_package = vti_python_environment(&run->python);
     if (run->python.has_functions)

@@ -290,7 +290,9 @@ static int show_recording(vt_recording *recording, void *arg)
     }
     if (!profile.row_count)
         code = vti_reading_lacks("stats", recording, "calls of functions",
-                                 " (venturi report shows its spans)");
+                                 vti_reading_has_lines(recording)
+                                     ? " (venturi lines shows its lines)"
+                                     : " (venturi report shows its spans)");
     vti_profile_fini(&profile);
     return code;
 }

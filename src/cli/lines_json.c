@@ -35,13 +35,17 @@ static void add_percentile(struct vti_json *json, const char *key,
     vti_json_add_double(json, key, ns / 1e9);
 }
 
-static void add_line(struct vti_json *json, const struct vti_lines_line *line, double unit_s)
+static void add_line(struct vti_json *json, const struct vti_lines_function *function,
+                     const struct vti_lines_line *line, double unit_s)
 {
     static const char *const how[] = {"none", "exact", "sampled"};
 
     vti_json_object(json);
     vti_json_add_uint(json, "line", line->line);
-    vti_json_add_uint(json, "hits", line->hits);
+    if (vti_lines_has_hits(function, line))
+        vti_json_add_uint(json, "hits", line->hits);
+    else
+        vti_json_add_double(json, "hits", NAN); /* null */
     vti_json_add_uint(json, "events", line->events);
     vti_json_add_double(json, "time", line->how == VTI_LINE_UNTIMED ? NAN : line->time * unit_s);
     vti_json_add_string(json, "timing", how[line->how <= VTI_LINE_SAMPLED ? line->how : 0]);
@@ -97,7 +101,7 @@ static int add_function(struct vti_json *json, struct vti_lines_view *view,
     vti_json_key(json, "lines");
     vti_json_array(json);
     for (size_t i = 0; i < function->line_count; i++)
-        add_line(json, &function->lines[i], unit_s);
+        add_line(json, function, &function->lines[i], unit_s);
     vti_json_array_end(json);
     vti_json_object_end(json);
     return 0;

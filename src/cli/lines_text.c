@@ -95,6 +95,8 @@ static void put_line(const struct table *table, struct cells *cells,
     if (!line)
         return;
     put_numbers(table, cells, line->hits, line->time, line->how);
+    if (!vti_lines_has_hits(table->function, line))
+        cells->text[HITS][0] = 0;
     for (unsigned i = EXTRA; i < table->count; i++) {
         const struct vti_lines_column *column = &table->columns[i - EXTRA];
 
@@ -338,7 +340,7 @@ static int add_function(struct vti_buf *out, struct vti_lines_view *view,
     uint64_t hits = function->calls;
 
     for (size_t i = 0; i < function->line_count && !hits; i++)
-        hits = function->lines[i].hits;
+        hits = function->lines[i].hits + (function->lines[i].time > 0);
     if (view->skips_empty && !hits)
         return 0;
     table.text = vti_lines_texts_find(&view->texts, view->lines, function);

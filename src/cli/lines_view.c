@@ -110,6 +110,42 @@ double vti_lines_extra(const struct vti_lines_view *view, const struct vti_lines
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
+static bool fits_text(const char *wanted, const char *name)
+{
+    return !strcmp(wanted, name) || !fnmatch(wanted, name, 0);
+}
+
+/* Behind the last "::" that is not within brackets. */
+static char *last_part(char *name)
+{
+    char *last = name;
+    int depth = 0;
+
+    for (char *at = name; *at; at++) {
+        depth += strchr("<({", *at) != NULL;
+        depth -= strchr(">)}", *at) != NULL;
+        if (depth <= 0 && at[0] == ':' && at[1] == ':')
+            last = at + 2;
+    }
+    return last;
+}
+
+/* Of C++ also the name without types: "ns::named" and "named" find "int ns::named<int>(double)". */
+static bool fits_plain(const char *wanted, const struct vti_lines_function *function)
+{
+    char plain[1024];
+    char *last;
+
+    snprintf(plain, sizeof plain, "%s", function->plain);
+    last = last_part(plain);
+    if (fits_text(wanted, plain) || fits_text(wanted, last))
+        return true;
+    if (!strncmp(last, "operator", 8) || !strchr(last, '<'))
+        return false;
+    *strchr(last, '<') = 0;
+    return fits_text(wanted, plain) || fits_text(wanted, last);
+}
+
 /* The whole name, or its last part: "execute" finds Step.execute. */
 static bool fits(const struct vti_lines_function *function, const char *const *names)
 {
@@ -118,7 +154,8 @@ static bool fits(const struct vti_lines_function *function, const char *const *n
     if (!names[0])
         return true;
     for (; *names; names++)
-        if (!fnmatch(*names, function->name, 0) || (last && !fnmatch(*names, last + 1, 0)))
+        if (fits_text(*names, function->name) || (last && !fnmatch(*names, last + 1, 0)) ||
+            fits_plain(*names, function))
             return true;
     return false;
 }

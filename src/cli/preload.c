@@ -116,3 +116,19 @@ void vti_preload_samples(const char *program, unsigned hz, bool has_stacks, bool
     }
     add_preload(path);
 }
+
+void vti_preload_warn_of_names(const char *program)
+{
+    struct vti_elf_facts facts;
+    const char *base = strrchr(program, '/');
+    char path[PATH_MAX];
+
+    base = base ? base + 1 : program;
+    vti_program_find(program, path, sizeof path);
+    vti_elf_look(&facts, path);
+    if (facts.is_elf && strncmp(base, "python", 6) != 0 && strncmp(base, "pypy", 4) != 0)
+        vti_cmd_warn("run",
+                     "-p is for Python, which %s does not look like (of C, `venturi cc -l` "
+                     "chooses)",
+                     program);
+}

@@ -22,4 +22,7 @@ void vti_preload_functions(const char *program, bool always, bool is_only_mine);
  * often as VENTURI_NATIVE_HZ says. */
 void vti_preload_samples(const char *program, unsigned hz, bool has_stacks, bool has_lines);
 
+/* Says that -p is for Python, if the program is one that is not. */
+void vti_preload_warn_of_names(const char *program);
+
 #endif

@@ -231,6 +231,9 @@ bool vti_python_environment(struct vti_python *python)
              python->has_functions ? "calls" : "", python->has_builtins ? ",builtins" : "",
              python->is_only_mine ? ",only-mine" : "");
     setenv("VENTURI_PYTHON", what, 1);
+    snprintf(what, sizeof what, "%ld", (long)getpid());
+    if (python->has_lines)
+        setenv("VENTURI_LINES_TOOL", what, 1); /* whose child says which names of -p it lacks */
     put_in_front(folder);
     return true;
 }

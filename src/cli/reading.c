@@ -4,6 +4,7 @@
 #include "analyze/values.h"
 #include "cli/cmd.h"
 #include "cli/quantity.h"
+#include "model/line_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -77,6 +78,15 @@ int vti_reading_lacks(const char *command, const vt_recording *recording, const 
                             "%s: holds no %s yet: still growing, or its writer was stopped",
                             info.path, what);
     return vti_cmd_fail(command, "%s: holds no %s%s", info.path, what, hint);
+}
+
+bool vti_reading_has_lines(vt_recording *recording)
+{
+    struct vti_line_tables tables;
+    bool result = !vti_line_tables_load(&tables, recording) && tables.track_ids.count;
+
+    vti_line_tables_fini(&tables);
+    return result;
 }
 
 void vti_reading_warn_of_open(const char *command, const vt_recording *recording, const char *what)

@@ -11,6 +11,9 @@ int vti_reading_check(const char *command, const char *path);
 int vti_reading_lacks(const char *command, const vt_recording *recording, const char *what,
                       const char *hint);
 
+/* Whether it holds lines, which only `venturi lines` shows. */
+bool vti_reading_has_lines(vt_recording *recording);
+
 /* Snapshots are a second apart: without its end a recording may lack the last of them. */
 void vti_reading_warn_of_open(const char *command, const vt_recording *recording, const char *what);
 

@@ -11,9 +11,30 @@
 
 #include <limits.h>
 
+/* Whether what is to be recorded and how the program was made do not go together. */
+static bool say_about_lines(const struct vti_run_wish *wish, const char *path,
+                            const struct vti_elf_facts *facts)
+{
+    if (wish->wants_lines == facts->has_lines)
+        return false;
+    if (facts->has_lines) {
+        vti_cmd_say("%s  nothing recorded: %s was compiled by `venturi cc -l`, for its lines", path,
+                    wish->program);
+        vti_cmd_say("next  venturi run -l %s", wish->program);
+    } else {
+        vti_cmd_say("%s  nothing recorded: %s was not compiled by `venturi cc -l`", path,
+                    wish->program);
+        vti_cmd_say("next  venturi cc -l to compile it, or venturi run --native %s as it is",
+                    wish->program);
+    }
+    return true;
+}
+
 static void say_about_native(const struct vti_run_wish *wish, const char *path,
                              const struct vti_elf_facts *facts)
 {
+    if (!facts->has_hooks && say_about_lines(wish, path, facts))
+        return;
     if (facts->is_static) {
         vti_cmd_say("%s  nothing recorded: %s is linked statically, which leaves no place for us",
                     path, wish->program);
@@ -43,6 +64,16 @@ void vti_run_say_no_lines(const char *path)
     vti_cmd_say("next  put @profile above a function that runs, or use -p MODULE");
 }
 
+bool vti_run_is_made_for_lines(const struct vti_run_wish *wish)
+{
+    struct vti_elf_facts facts;
+    char file[PATH_MAX];
+
+    vti_program_find(wish->program, file, sizeof file);
+    vti_elf_look(&facts, file);
+    return !facts.is_elf || facts.has_lines;
+}
+
 void vti_run_say_nothing(const struct vti_run_wish *wish, const char *path)
 {
     struct vti_elf_facts facts;
@@ -50,14 +81,19 @@ void vti_run_say_nothing(const struct vti_run_wish *wish, const char *path)
 
     vti_program_find(wish->program, file, sizeof file);
     vti_elf_look(&facts, file);
-    if (wish->is_python && wish->wants_lines)
+    if (wish->starts_off) {
+        vti_cmd_say("%s  nothing recorded: it began with --paused, and nobody switched it on",
+                    path);
+        vti_cmd_say("next  venturi control, while the program runs");
+    } else if (wish->is_python && wish->wants_lines) {
         vti_run_say_no_lines(path);
-    else if (wish->is_python)
+    } else if (wish->is_python) {
         vti_cmd_say("%s  nothing recorded: no function was seen", path);
-    else if (facts.is_elf)
+    } else if (facts.is_elf) {
         say_about_native(wish, path, &facts);
-    else
+    } else {
         vti_cmd_say("%s  nothing recorded: %s is no program of its own, and what it started is not "
                     "made for it (venturi cc, run --native)",
                     path, wish->program);
+    }
 }

@@ -9,10 +9,14 @@ struct vti_run_wish {
     const char *program; /* as it was given */
     bool is_python;
     bool wants_c_functions, wants_samples, wants_lines;
+    bool starts_off; /* --paused */
 };
 
 /* Two lines on stderr, for `run -l` of Python. */
 void vti_run_say_no_lines(const char *path);
+
+/* False: what was run is a program that `venturi cc -l` did not make. Libraries that it loads may be, or Python. */
+bool vti_run_is_made_for_lines(const struct vti_run_wish *wish);
 
 /* Two lines on stderr. `path` is the recording. */
 void vti_run_say_nothing(const struct vti_run_wish *wish, const char *path);

@@ -66,6 +66,8 @@ int vti_run_output_name(struct vti_run_output *output, const char *title, bool h
         make_name(output, title);
         return 0;
     }
+    if (!strcmp(output->asked, "-"))
+        return vti_cmd_fail("run", "-o -: standard output is the program's; give a file");
     output->is_lines = has_ending(output->asked, ".lprof");
     output->is_profile = output->is_lines || has_ending(output->asked, ".prof");
     code = check_kind(output, has_lines, has_calls);

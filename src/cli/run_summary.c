@@ -103,7 +103,8 @@ static void say_what_there_is(const struct vti_run_output *output,
     if (stats->calls)
         vti_buf_printf(&text, ", %s calls", vti_text_count(count, stats->calls));
     if (stats->line_events)
-        vti_buf_printf(&text, ", %s lines", vti_text_count(count, stats->line_events));
+        vti_buf_printf(&text, ", %s line%s", vti_text_count(count, stats->line_events),
+                       stats->line_events == 1 ? "" : "s");
     if (stats->samples)
         vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
     if (stats->file.events || (!stats->calls && !stats->samples && !stats->line_events))
@@ -138,7 +139,8 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
     uint64_t lost_events = stats->file.lost_events - stats->overwritten;
     const char *quote = is_plain_word(output->shown) ? "" : "'";
     bool has_calls = stats->calls || stats->samples;
-    bool has_lines = wish->wants_lines && (stats->line_events || !wish->is_python);
+    bool has_lines = wish->wants_lines &&
+                     (stats->line_events || (!wish->is_python && vti_run_is_made_for_lines(wish)));
     bool is_missed = stats->refused || stats->unheard || stats->unlike || stats->gave_up;
 
     if (code) {

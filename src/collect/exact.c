@@ -20,15 +20,19 @@
 
 static bool is_calibrated;
 
+/* The call that has ended last: code behind its end may still name lines. */
+static __thread const void *ended __attribute__((tls_model("initial-exec")));
+
 VT_API void vt_exact_reach(struct vt_lines *lines, uint32_t row, const void *frame)
 {
-    (void)lines;
-    vt_line_reach(frame, row, 0);
+    if (frame != ended)
+        vt_line_reach_in(lines, frame, row, 0); /* nobody saw it begin in a forked child */
 }
 
 VT_API void vt_exact_end(const void *frame)
 {
     vt_lines_leave(frame);
+    ended = frame;
 }
 
 /* The least of several batches: what others did meanwhile is not ours. */
@@ -106,5 +110,6 @@ VT_API void vt_exact_begin(void *function, struct vt_lines *lines, const void *f
 {
     if (!__atomic_load_n(&lines->function, __ATOMIC_ACQUIRE) && is_recording())
         learn((uintptr_t)function, lines, probe);
+    ended = NULL;
     vt_lines_enter(lines, frame);
 }

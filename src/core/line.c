@@ -29,7 +29,7 @@ void vt_lines_enter(struct vt_lines *lines, const void *frame)
 
     if (vti_unlikely(!top))
         return;
-    vti_self->slot->line_events++;
+    vti_line_count(vti_self, top->table);
     top->table->function->hits++;
 }
 
@@ -39,7 +39,7 @@ static inline void arrive(struct vti_thread *self, struct vti_line_frame *top, u
 {
     struct vti_line_row *row = &top->table->rows[at];
 
-    self->slot->line_events++;
+    vti_line_count(self, top->table);
     if (vti_unlikely(at >= top->table->row_count || !row->line)) {
         row = vti_line_row_of(self, top, at);
         if (!row) {
@@ -120,7 +120,7 @@ void vt_lines_leave(const void *frame)
             return;
         }
     }
-    self->slot->line_events++;
+    vti_line_count(self, top->table);
     vti_line_end(self, top, vti_clock_read(self->clock));
 }
 
@@ -137,7 +137,7 @@ void vt_lines_suspend(const void *frame, struct vt_line_pause *pause)
         vt_lines_leave(frame);
         return;
     }
-    self->slot->line_events++;
+    vti_line_count(self, top->table);
     now = vti_clock_read(self->clock);
     pause->since = now;
     if (top->statement) {
@@ -165,7 +165,7 @@ void vt_lines_resume(struct vt_lines *lines, const void *frame, uint32_t at,
 
     if (vti_unlikely(!top))
         return;
-    self->slot->line_events++;
+    vti_line_count(self, top->table);
     row = at < top->table->row_count ? &top->table->rows[at] : NULL;
     if (row && vti_unlikely(!row->line))
         row = vti_line_row_of(self, top, at);
@@ -222,7 +222,7 @@ static uint64_t forget(const struct vti_thread *self, struct vti_line *line)
 
     if (!line || line->open)
         return 0;
-    line->events = line->hits = line->total = line->inner = 0;
+    line->events = line->hits = line->total = line->inner = line->c_inner = 0;
     line->suspended = line->resumes = line->shortest = line->longest = 0;
     if (line->durations + 1 > 1)
         memset(vti_line_durations(self, line), 0, VTI_DURATION_UNITS * VTI_UNIT_BYTES);

@@ -26,6 +26,7 @@ struct vti_line_table {
     const struct vt_lines *lines;
     struct vti_line *function;
     uint32_t row_count;
+    uint32_t is_c; /* 1: its events cost what those of C do */
     struct vti_line_row rows[];
 };
 

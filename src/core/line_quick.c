@@ -40,15 +40,13 @@ bool vt_line_reach_quick(const void *frame, uint32_t at)
     if (vti_unlikely(!is_usual(self, top, frame, at)))
         return false;
     row = &top->table->rows[at];
-    self->slot->line_events++;
+    vti_line_count(self, top->table);
     now = vti_clock_quick();
     if (vti_unlikely(!top->row)) {
         struct vti_line *function = top->table->function;
 
-        if (!function->begin) {
-            function->begun = self->slot->line_events;
-            function->begin = now;
-        }
+        if (!function->begin)
+            vti_line_begin(self, function, now);
         vti_line_open(self, row->line, now);
     } else if (vti_likely(top->row != row)) {
         vti_line_close(self, top->row->line, now);

@@ -38,12 +38,25 @@ void vti_line_reach_nowhere(struct vti_thread *self, struct vti_line_frame *top)
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
+/* Each event is counted, and with those of C apart: a line pays for all that happened in its time. */
+static inline void vti_line_count(const struct vti_thread *self, const struct vti_line_table *table)
+{
+    self->slot->line_events++;
+    self->slot->c_line_events += table->is_c;
+}
+
+static inline void vti_line_begin(const struct vti_thread *self, struct vti_line *line,
+                                  uint64_t now)
+{
+    line->begun = self->slot->line_events;
+    line->c_begun = self->slot->c_line_events;
+    line->begin = now;
+}
+
 static inline void vti_line_open(const struct vti_thread *self, struct vti_line *line, uint64_t now)
 {
-    if (vti_likely(line->open++ == 0)) {
-        line->begun = self->slot->line_events;
-        line->begin = now;
-    }
+    if (vti_likely(line->open++ == 0))
+        vti_line_begin(self, line, now);
 }
 
 static inline void vti_line_close(const struct vti_thread *self, struct vti_line *line,
@@ -56,6 +69,7 @@ static inline void vti_line_close(const struct vti_thread *self, struct vti_line
     line->begin = 0; /* first: of a kill in between the time is lost, not counted twice */
     line->total += now - begin;
     line->inner += self->slot->line_events - line->begun;
+    line->c_inner += self->slot->c_line_events - line->c_begun;
 }
 
 static inline struct vti_durations_unit *vti_line_durations(const struct vti_thread *self,
@@ -161,10 +175,8 @@ static inline void vti_line_step(struct vti_thread *self, struct vti_line_frame 
 
     if (vti_unlikely(!top->row)) {
         function = top->table->function;
-        if (!function->begin) {
-            function->begun = self->slot->line_events;
-            function->begin = now;
-        }
+        if (!function->begin)
+            vti_line_begin(self, function, now);
         vti_line_open(self, row->line, now);
     } else if (vti_likely(top->row != row)) {
         vti_line_close(self, top->row->line, now);

@@ -4,6 +4,7 @@
  */
 #include "core/line.h"
 #include "core/runtime.h"
+#include "core/site.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -135,15 +136,16 @@ static void *new_unit(struct vti_thread *self, uint32_t *current, uint32_t type,
     return state->units + (size_t)vti_chunk_unit(*chunk, *current) * VTI_UNIT_BYTES;
 }
 
-static struct vti_line *new_line(struct vti_thread *self, uint32_t site, uint32_t number,
-                                 uint32_t statement)
+static struct vti_line *new_line(struct vti_thread *self, const struct vti_line_table *table,
+                                 uint32_t number, uint32_t statement)
 {
     struct vti_chunk *chunk;
     struct vti_line *line = new_unit(self, &self->lines->line_chunk, VTI_CHUNK_LINES, &chunk);
 
     if (!line)
         return NULL;
-    line->site = site;
+    line->site = table->lines->function;
+    line->is_c = table->is_c;
     line->line = number;
     line->statement = statement;
     vti_chunk_publish(chunk, 1);
@@ -235,9 +237,20 @@ static bool table_room(struct vti_lines_state *state, uint32_t number)
     return true;
 }
 
-static void describe(struct vti_line_table *table, const struct vt_lines *lines)
+static bool is_of_c(const struct vti_thread *self, const struct vt_lines *lines)
+{
+    const struct vti_site_entry *site = vti_site_find(self->arena, lines->function);
+    const char *texts = (const char *)(site + 1);
+
+    return site && site->unit_len == 1 &&
+           texts[(size_t)site->name_len + site->function_len + site->file_len] == 'c';
+}
+
+static void describe(const struct vti_thread *self, struct vti_line_table *table,
+                     const struct vt_lines *lines)
 {
     table->lines = lines;
+    table->is_c = is_of_c(self, lines);
     table->row_count = lines->row_count;
     for (uint32_t i = 0; i < table->row_count; i++) {
         uint32_t first = lines->rows[i].statement;
@@ -259,11 +272,11 @@ struct vti_line_table *vti_line_table_of(struct vti_thread *self, struct vt_line
         if (!table)
             table = take(state, sizeof *table + lines->row_count * sizeof *table->rows);
         if (table && !state->tables[number])
-            describe(table, lines);
+            describe(self, table, lines);
         state->tables[number] = table;
     }
     if (table && !table->function)
-        table->function = new_line(self, lines->function, 0, lines->last_line);
+        table->function = new_line(self, table, 0, lines->last_line);
     if (table && table->function)
         return table;
     self->slot->lost_lines++;
@@ -275,16 +288,15 @@ static bool fill_first(struct vti_thread *self, struct vti_line_table *table, ui
 {
     const struct vt_line_row *known = &table->lines->rows[at];
     struct vti_line_row *row = &table->rows[at];
-    uint32_t site = table->lines->function;
     struct vti_line *line;
 
     if (row->line)
         return true;
     if (row->is_shared && !row->whole)
-        row->whole = new_line(self, site, known->line, 0);
+        row->whole = new_line(self, table, known->line, 0);
     if (row->is_shared && !row->whole)
         return false;
-    line = new_line(self, site, known->line, known->line);
+    line = new_line(self, table, known->line, known->line);
     row->first = line;
     row->statement = row->is_shared ? row->whole : line;
     row->line = line;
@@ -305,6 +317,6 @@ bool vti_line_fill(struct vti_thread *self, struct vti_line_table *table, uint32
         return true;
     row->first = table->rows[first].line;
     row->statement = table->rows[first].statement;
-    row->line = new_line(self, table->lines->function, known->line, table->lines->rows[first].line);
+    row->line = new_line(self, table, known->line, table->lines->rows[first].line);
     return row->line != NULL;
 }

@@ -5,21 +5,18 @@
  * A sample counts once for each line that its stack stands on, however often.
  */
 #include "drain/c_lines.h"
+#include "drain/c_lines_files.h"
 
 #include "base/bytes.h"
 #include "drain/recorder.h"
 #include "drain/symbols.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FIRST_NODE ((uint64_t)1 << 20) /* above those of any arena */
 #define BATCH_BYTES 32768u
 #define CHAIN_FIELDS 5 /* of each function in a chain */
-#define SOURCE_BYTES_MOST (8u << 20)
 
 /* How much of one line of one function on one track. */
 struct sum {
@@ -38,17 +35,20 @@ struct chain {
 struct writing {
     struct vti_c_lines *lines;
     struct vti_recorder *recorder;
-    struct vti_map *places; /* by site and offset */
-    struct chain *chains;   /* of each of them, owned */
-    struct vti_buf links;   /* u32 pairs: site, line */
-    struct vti_map *keys;   /* by track, site, line and how it is known */
-    struct vti_buf sums;    /* struct sum each */
-    struct vti_map *files;  /* of which the text is wanted */
-    const char *at, *end;   /* what is left of the answers */
+    struct vti_map *places;     /* by site and offset */
+    struct chain *chains;       /* of each of them, owned */
+    struct vti_buf links;       /* u32 pairs: site, line */
+    struct vti_map *keys;       /* by track, site, line and how it is known */
+    struct vti_buf sums;        /* struct sum each */
+    struct vti_map *files;      /* of which the text is wanted */
+    struct vti_map *counted;    /* functions that were counted, by file and line; … */
+    struct vti_buf counted_ids; /* … u32 each: their sites, 0 where there are several */
+    const char *at, *end;       /* what is left of the answers */
 };
 
 /* ---- sites -------------------------------------------------------------------------------------- */
 
+/* Without `is_new` it is only looked for. */
 static int64_t name_index(struct vti_c_lines *lines, const struct vti_site_fact *site, int *is_new)
 {
     struct vti_buf key = {0};
@@ -60,7 +60,8 @@ static int64_t name_index(struct vti_c_lines *lines, const struct vti_site_fact 
     vti_bytes_put(&key, site->file);
     vti_buf_add_varint(&key, site->line);
     if (!key.failed)
-        at = vti_map_add(lines->named, key.data, key.len, is_new);
+        at = is_new ? vti_map_add(lines->named, key.data, key.len, is_new)
+                    : vti_map_find(lines->named, key.data, key.len);
     vti_buf_fini(&key);
     return at;
 }
@@ -80,24 +81,13 @@ void vti_c_lines_note(struct vti_c_lines *lines, const struct vti_site_fact *sit
                    sizeof(uint32_t));
 }
 
-/* What the system brought with it is nobody's to improve: templates of the standard library would be most of all lines. */
-static bool is_of_system(struct vti_bytes file)
-{
-    static const char *const folders[] = {"/usr/include/", "/usr/lib/"};
-
-    for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (file.len > strlen(folders[i]) && !memcmp(file.data, folders[i], strlen(folders[i])))
-            return true;
-    return false;
-}
-
 /* The site of a function by what is known about it: the one that its calls have, else a new one. 0: it has no lines. */
 static uint32_t site_of(struct writing *all, struct vti_site_fact *site)
 {
     int is_new = 0;
     int64_t at;
 
-    if (is_of_system(site->file))
+    if (vti_c_lines_is_of_system(site->file))
         return 0;
     site->type = VTI_SITE_FUNCTION;
     site->unit = vti_bytes_of("c");
@@ -111,6 +101,49 @@ static uint32_t site_of(struct writing *all, struct vti_site_fact *site)
     if (site->file.len && site->file.data[0] == '/')
         vti_map_add(all->files, site->file.data, site->file.len, &is_new);
     return vti_get_u32(all->lines->named_ids.data + (size_t)at * sizeof(uint32_t));
+}
+
+static int64_t place_index(const struct writing *all, const struct vti_site_fact *site, int *is_new)
+{
+    struct vti_buf key = {0};
+    int64_t at = -1;
+
+    vti_bytes_put(&key, site->file);
+    vti_buf_add_varint(&key, site->line);
+    if (!key.failed)
+        at = is_new ? vti_map_add(all->counted, key.data, key.len, is_new)
+                    : vti_map_find(all->counted, key.data, key.len);
+    vti_buf_fini(&key);
+    return at;
+}
+
+static void note_counted(struct writing *all, const struct vti_site_fact *site, uint32_t id)
+{
+    int is_new = 0;
+    int64_t at = id ? place_index(all, site, &is_new) : -1;
+    uint8_t *known;
+
+    if (at < 0)
+        return;
+    if (is_new)
+        vti_buf_add_u32(&all->counted_ids, id);
+    if ((size_t)at >= all->counted_ids.len / sizeof id)
+        return;
+    known = all->counted_ids.data + (size_t)at * sizeof id;
+    if (vti_get_u32(known) != id)
+        memset(known, 0, sizeof id);
+}
+
+/* The site of a function by debug info, which knows some functions of C++ by half of their names: then it is the one
+ * that was counted in its place. */
+static uint32_t site_of_place(struct writing *all, struct vti_site_fact *site)
+{
+    int64_t at = name_index(all->lines, site, NULL) < 0 ? place_index(all, site, NULL) : -1;
+    uint32_t id = 0;
+
+    if (at >= 0 && (size_t)at < all->counted_ids.len / sizeof id)
+        id = vti_get_u32(all->counted_ids.data + (size_t)at * sizeof id);
+    return id ? id : site_of(all, site);
 }
 
 /* ---- questions ---------------------------------------------------------------------------------- */
@@ -202,21 +235,22 @@ static uint64_t next_number(struct vti_bytes *line)
     return number;
 }
 
-static uint32_t next_site(struct writing *all, struct vti_bytes *line)
+static struct vti_site_fact next_function(struct vti_bytes *line)
 {
     struct vti_site_fact site = {.name = next_field(line)};
 
     site.function = next_field(line);
     site.file = next_field(line);
     site.line = (uint32_t)next_number(line);
-    return site.name.len ? site_of(all, &site) : 0;
+    return site;
 }
 
 static void take_chain(struct writing *all, struct chain *chain, struct vti_bytes line)
 {
     chain->first = (uint32_t)(all->links.len / (2 * sizeof(uint32_t)));
     while (line.len) {
-        uint32_t site = next_site(all, &line);
+        struct vti_site_fact function = next_function(&line);
+        uint32_t site = function.name.len ? site_of_place(all, &function) : 0;
         uint32_t number = (uint32_t)next_number(&line);
 
         if (!site)
@@ -244,35 +278,44 @@ static struct sum *sum_of(struct writing *all, uint32_t track, uint32_t site, ui
     return (struct sum *)all->sums.data + at;
 }
 
+/* "f": its counters' number, calls, last line, and what it is. The site that its lines belong to, 0: none. */
+static uint32_t take_function(struct writing *all, struct vti_bytes line, uint32_t *track)
+{
+    uint64_t number = next_number(&line);
+    uint64_t calls = next_number(&line);
+    uint32_t last = (uint32_t)next_number(&line);
+    struct vti_site_fact function = next_function(&line);
+    uint32_t site = function.name.len ? site_of(all, &function) : 0;
+    struct sum *sum;
+
+    if (!site || number >= all->lines->tracks.len / sizeof(uint32_t))
+        return 0;
+    *track = vti_get_u32(all->lines->tracks.data + number * sizeof(uint32_t));
+    if (calls)
+        note_counted(all, &function, site);
+    sum = calls ? sum_of(all, *track, site, 0, false) : NULL;
+    if (sum) {
+        sum->hits += calls;
+        sum->last = last > sum->last ? last : sum->last;
+    }
+    return site;
+}
+
 /* "f" a function, "l" a line of the one before. */
 static void take_counts(struct writing *all)
 {
     struct vti_bytes line;
     uint32_t track = 0, site = 0;
-    struct sum *sum;
 
     while (next_line(all, &line)) {
         struct vti_bytes what = next_field(&line);
 
         if (what.len == 1 && what.data[0] == 'f') {
-            uint64_t number = next_number(&line);
-            uint64_t calls = next_number(&line);
-            uint32_t last = (uint32_t)next_number(&line);
-
-            site = next_site(all, &line);
-            if (number >= all->lines->tracks.len / sizeof(uint32_t))
-                site = 0;
-            else
-                track = vti_get_u32(all->lines->tracks.data + number * sizeof(uint32_t));
-            sum = site && calls ? sum_of(all, track, site, 0, false) : NULL;
-            if (sum) {
-                sum->hits += calls;
-                sum->last = last > sum->last ? last : sum->last;
-            }
+            site = take_function(all, line, &track);
         } else if (what.len == 1 && what.data[0] == 'l' && site) {
             uint32_t number = (uint32_t)next_number(&line);
+            struct sum *sum = number ? sum_of(all, track, site, number, false) : NULL;
 
-            sum = number ? sum_of(all, track, site, number, false) : NULL;
             if (sum)
                 sum->hits += next_number(&line);
         }
@@ -405,52 +448,21 @@ static void write_sums(struct writing *all)
     vti_buf_fini(&batch);
 }
 
-static void write_source(const struct writing *all, const char *file, size_t len)
-{
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct vti_source_fact fact = {.file = file, .file_len = len};
-    struct vti_buf text = {0};
-    struct stat st;
-    uint8_t *to = NULL;
-    ssize_t got = -1;
-
-    if (fd < 0)
-        return;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= (off_t)SOURCE_BYTES_MOST)
-        to = vti_buf_reserve(&text, (size_t)st.st_size + 1);
-    if (to)
-        got = read(fd, to, (size_t)st.st_size);
-    if (got >= 0) {
-        fact.text = (const char *)to;
-        fact.text_len = (size_t)got;
-        vti_recorder_source(all->recorder, &fact);
-    }
-    vti_buf_fini(&text);
-    close(fd);
-}
-
-static void write_sources(const struct writing *all)
-{
-    for (uint32_t i = 0; i < vti_map_count(all->files); i++) {
-        size_t len;
-        const char *file = vti_map_key(all->files, i, &len);
-
-        if (strlen(file) == len)
-            write_source(all, file, len);
-    }
-}
-
 /* ---- all of it ---------------------------------------------------------------------------------- */
 
 static void read_answers(struct writing *all)
 {
     uint32_t places = vti_map_count(all->places);
+    const char *first = all->at;
     struct vti_bytes line;
 
     all->chains = calloc((size_t)places + 1, sizeof *all->chains);
+    for (uint32_t i = 0; i < places && next_line(all, &line);)
+        i++;
+    take_counts(all); /* its names are whole */
+    all->at = first;
     for (uint32_t i = 0; all->chains && i < places && next_line(all, &line); i++)
         take_chain(all, &all->chains[i], line);
-    take_counts(all);
     if (all->chains)
         add_samples(all);
 }
@@ -463,7 +475,8 @@ void vti_c_lines_write(struct vti_c_lines *lines, struct vti_recorder *recorder)
 
     if (!lines->samples.len && !lines->counters.len)
         return;
-    if (vti_map_create(&all.places) || vti_map_create(&all.keys) || vti_map_create(&all.files))
+    if (vti_map_create(&all.places) || vti_map_create(&all.keys) || vti_map_create(&all.files) ||
+        vti_map_create(&all.counted))
         goto out;
     gather_places(&all, &questions);
     if (vti_symbols_ask("lines", &questions, &lines->counters, &answers)) {
@@ -471,15 +484,17 @@ void vti_c_lines_write(struct vti_c_lines *lines, struct vti_recorder *recorder)
         all.end = all.at + answers.len;
         read_answers(&all);
         write_sums(&all);
-        write_sources(&all);
+        vti_c_lines_write_sources(recorder, all.files);
     }
 out:
     vti_map_free(all.places);
     vti_map_free(all.keys);
     vti_map_free(all.files);
+    vti_map_free(all.counted);
     free(all.chains);
     vti_buf_fini(&all.links);
     vti_buf_fini(&all.sums);
+    vti_buf_fini(&all.counted_ids);
     vti_buf_fini(&questions);
     vti_buf_fini(&answers);
 }

@@ -9,20 +9,51 @@
 #include "share/lines.h"
 
 #include <string.h>
+#include <venturi/hook.h>
+
+static uint64_t since(const uint64_t *now, const uint64_t *begun)
+{
+    uint64_t events = vti_snapshot_load(now);
+    uint64_t before = vti_snapshot_load(begun);
+
+    return before < events ? events - before : 0;
+}
+
+static uint64_t cost_of(const struct vti_snapshot *snapshot, enum vt_language language)
+{
+    return vti_snapshot_load(
+        &vti_arena_producer(snapshot->process->arena)->costs[language].pair_millis);
+}
+
+/* As many events of the line's own language as those of both have cost, where it calls the other one. */
+static uint64_t weigh(const struct vti_snapshot *snapshot, uint64_t inner, uint64_t c_inner,
+                      bool is_c)
+{
+    uint64_t own = is_c ? c_inner : inner - c_inner;
+    uint64_t own_cost = cost_of(snapshot, is_c ? VT_LANGUAGE_C_LINE : VT_LANGUAGE_PYTHON_LINE);
+    uint64_t other_cost = cost_of(snapshot, is_c ? VT_LANGUAGE_PYTHON_LINE : VT_LANGUAGE_C_LINE);
+    double weighed;
+
+    if (own == inner || c_inner > inner || !own_cost)
+        return inner;
+    weighed = (double)(inner - own) * (double)other_cost / (double)own_cost;
+    return weighed < 1e18 ? own + (uint64_t)weighed : inner;
+}
 
 /* That of a line that is open has to be added: what it costs is ours too. */
-static void state_open(const struct vti_snapshot *snapshot, const struct vti_line *line,
-                       struct vti_line_fact *fact)
+static void state_inner(const struct vti_snapshot *snapshot, const struct vti_line *line,
+                        struct vti_line_fact *fact)
 {
     uint64_t begin = vti_snapshot_load(&line->begin);
-    uint64_t begun = vti_snapshot_load(&line->begun);
-    uint64_t events = vti_snapshot_load(&snapshot->slot->line_events);
+    uint64_t inner = vti_snapshot_load(&line->inner);
+    uint64_t c_inner = vti_snapshot_load(&line->c_inner);
 
-    if (!begin)
-        return;
-    fact->open_plus_one = begin < snapshot->ticks ? snapshot->ticks - begin + 1 : 1;
-    if (begun < events)
-        fact->inner += events - begun;
+    if (begin) {
+        fact->open_plus_one = begin < snapshot->ticks ? snapshot->ticks - begin + 1 : 1;
+        inner += since(&snapshot->slot->line_events, &line->begun);
+        c_inner += since(&snapshot->slot->c_line_events, &line->c_begun);
+    }
+    fact->inner = weigh(snapshot, inner, c_inner, vti_snapshot_load32(&line->is_c) != 0);
 }
 
 static void write_line(struct vti_snapshot *snapshot, uint32_t unit, const struct vti_line *line)
@@ -37,12 +68,11 @@ static void write_line(struct vti_snapshot *snapshot, uint32_t unit, const struc
     fact.events = vti_snapshot_load(&line->events);
     fact.hits = vti_snapshot_load(&line->hits);
     fact.total = vti_snapshot_load(&line->total);
-    fact.inner = vti_snapshot_load(&line->inner);
     fact.suspended = vti_snapshot_load(&line->suspended);
     fact.resumes = vti_snapshot_load(&line->resumes);
     fact.shortest_plus_one = vti_snapshot_load(&line->shortest);
     fact.longest = vti_snapshot_load(&line->longest);
-    state_open(snapshot, line, &fact);
+    state_inner(snapshot, line, &fact);
     snapshot->line_events += fact.events;
     if (!fact.events && !fact.hits && !fact.resumes && !fact.total && !fact.open_plus_one &&
         !vti_snapshot_was_written(snapshot))

@@ -15,6 +15,7 @@
 #define ENTER "__cyg_profile_func_enter"
 #define EXIT "__cyg_profile_func_exit"
 #define ROWS_MOST 65536u
+#define FILES_MOST 65536u
 
 /* A line of the text. */
 struct words {
@@ -27,11 +28,13 @@ struct rewriting {
     struct vti_buf
         rows; /* u32 each: lines of the function that have a hook, in the order of their rows */
     struct vti_buf behind; /* what comes behind all of it */
+    struct vti_buf files;  /* u8 each, by number: whether it is the system's */
     struct words function; /* its name; empty: between functions */
     unsigned number;       /* of the function */
     unsigned long file;    /* the number of its file; 0: not known yet */
     unsigned long line;    /* the one that runs; 0: any */
     bool has_entered;      /* its frame is there, */
+    bool is_fresh;         /* no line has run since, */
     bool is_leaving;       /* and not any more */
 };
 
@@ -147,6 +150,31 @@ static bool row_of(struct rewriting *all, unsigned long line, uint32_t *row)
     return true;
 }
 
+/* `.file 3 "/usr/include/c++/12" "vector"`; clang may write the folder as it has found it. */
+static void take_file(struct rewriting *all, struct words rest)
+{
+    unsigned long number;
+    bool is_system;
+
+    rest = trimmed(rest);
+    if (!rest.len || *rest.at < '0' || *rest.at > '9')
+        return;
+    number = next_number(&rest);
+    rest = trimmed(rest);
+    is_system = starts(rest, "\"/usr/include/") || starts(rest, "\"/usr/include\"") ||
+                starts(rest, "\"/usr/lib") || starts(rest, "\"/usr/bin/../lib");
+    while (number < FILES_MOST && all->files.len <= number && !all->files.failed)
+        vti_buf_add_u8(&all->files, 0);
+    if (number < all->files.len)
+        all->files.data[number] = is_system;
+}
+
+/* What the system brought with it runs without our hooks: gcc can be told so, clang cannot. */
+static bool is_of_system(const struct rewriting *all)
+{
+    return all->file && all->file - 1 < all->files.len && all->files.data[all->file - 1];
+}
+
 /* ".loc 1 12 5 is_stmt 0 view .LVU3" */
 static void take_marker(struct rewriting *all, struct words rest)
 {
@@ -154,7 +182,8 @@ static void take_marker(struct rewriting *all, struct words rest)
     unsigned long line = next_number(&rest);
     uint32_t row;
 
-    if (contains(rest, "is_stmt 0") || !line || line > UINT32_MAX)
+    /* clang calls a body on the line of its function the rest of a statement, which is the hook's. */
+    if ((contains(rest, "is_stmt 0") && !all->is_fresh) || !line || line > UINT32_MAX)
         return;
     if (!all->file)
         all->file = file + 1;
@@ -163,6 +192,7 @@ static void take_marker(struct rewriting *all, struct words rest)
     if (row_of(all, line, &row))
         vti_buf_printf(all->out, "\tcall\t.Lvt_row_%u_%u\n", all->number, row);
     all->line = line;
+    all->is_fresh = false;
 }
 
 /* Whether it is a call (or a jump) of one of the compiler's hooks; then it leads to ours. */
@@ -172,7 +202,10 @@ static bool take_call(struct rewriting *all, struct words line, const char *name
 
     if ((!is_jump && !starts(line, "call")) || !contains(line, name))
         return false;
-    vti_buf_printf(all->out, "\t%s\t.Lvt_%s_%u\n", is_jump ? "jmp" : "call", to, all->number);
+    if (!is_of_system(all))
+        vti_buf_printf(all->out, "\t%s\t.Lvt_%s_%u\n", is_jump ? "jmp" : "call", to, all->number);
+    else if (is_jump)
+        vti_buf_add_text(all->out, "\tret\n");
     return true;
 }
 
@@ -192,7 +225,7 @@ static bool take_inner(struct rewriting *all, struct words line)
     struct words word = next_word(&rest);
 
     if (take_call(all, line, ENTER, "enter")) {
-        all->has_entered = true;
+        all->has_entered = all->is_fresh = !is_of_system(all);
         return false;
     }
     if (take_call(all, line, EXIT, "exit")) {
@@ -217,13 +250,15 @@ static void take_line(struct rewriting *all, struct words line, struct words *wa
     struct words word = next_word(&rest);
     bool is_kept = true;
 
-    if (starts(inner, ".type") && (contains(rest, "@function") || contains(rest, "%function")))
+    if (starts(inner, ".file"))
+        take_file(all, rest);
+    else if (starts(inner, ".type") && (contains(rest, "@function") || contains(rest, "%function")))
         *wanted = next_word(&rest);
     else if (!all->function.len && wanted->len && word.len == wanted->len + 1 &&
              word.at[wanted->len] == ':' && !memcmp(word.at, wanted->at, wanted->len)) {
         all->function = *wanted;
         all->file = all->line = 0;
-        all->has_entered = all->is_leaving = false;
+        all->has_entered = all->is_fresh = all->is_leaving = false;
     } else if (all->function.len) {
         is_kept = take_inner(all, inner);
     }
@@ -254,7 +289,8 @@ void vti_exact_rewrite(const char *text, size_t len, struct vti_buf *out)
                          "\t.hidden vt_exact_exit\n\t.section .text.venturi,\"ax\",@progbits\n");
         vti_buf_add(out, all.behind.data, all.behind.len);
     }
-    out->failed |= all.behind.failed || all.rows.failed;
+    out->failed |= all.behind.failed || all.rows.failed || all.files.failed;
     vti_buf_fini(&all.behind);
     vti_buf_fini(&all.rows);
+    vti_buf_fini(&all.files);
 }

@@ -20,6 +20,7 @@ struct vti_sink {
 
 struct vti_export_options {
     struct vt_filter range; /* what overlaps it is exported whole */
+    bool is_compat;         /* of lines: count line events, not statements */
 };
 
 struct vti_exporter {

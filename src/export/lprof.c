@@ -2,7 +2,7 @@
  * lprof.c - the lines of functions as the file of line_profiler: a pickled LineStats, under the name of its class that
  * versions 3 to 5 all find.
  *
- * Statements stand on their first lines, as `venturi lines` shows them. A line that was never hit is left out, because
+ * Statements stand on their first lines, as `venturi lines` shows them, unless line events are asked for. A line that was never hit is left out, because
  * the viewer divides by the hits.
  */
 #include "analyze/lines.h"
@@ -80,12 +80,11 @@ static void add_function(struct vti_buf *out, const struct vti_lines_function *f
 static int run(vt_recording *recording, const struct vti_export_options *options,
                const struct vti_sink *sink)
 {
-    const struct vti_lines_options what = {.is_plain = true};
+    const struct vti_lines_options what = {.is_plain = true, .is_compat = options->is_compat};
     struct vti_lines lines;
     struct vti_buf out = {0};
     int code = vti_lines_load(&lines, recording, &what);
 
-    (void)options;
     if (code)
         return code;
     if (!lines.function_count)

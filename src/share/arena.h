@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define VTI_ARENA_MAGIC 0x31414e4552415456u /* "VTARENA1" */
-#define VTI_ARENA_VERSION 4
+#define VTI_ARENA_VERSION 5
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
@@ -158,12 +158,13 @@ struct vti_slot {
     uint32_t is_losing;     /* records go to `scratch` and are only counted */
     uint32_t loss_sequence; /* of the loss under way */
     uint32_t tally_at; /* which of the two is valid: a kill between two stores cannot split a sum */
-    uint32_t is_waiting;  /* for is_own_free: wake it */
-    uint32_t chunks;      /* index + 1 of the first chunk of its tree of calls; 0: none */
-    uint32_t number;      /* of the thread, in order of appearance in its process */
-    uint64_t lost_calls;  /* that found no place in the tree */
-    uint64_t lost_lines;  /* line events that found no place */
-    uint64_t line_events; /* so far: each of them has cost something */
+    uint32_t is_waiting;    /* for is_own_free: wake it */
+    uint32_t chunks;        /* index + 1 of the first chunk of its tree of calls; 0: none */
+    uint32_t number;        /* of the thread, in order of appearance in its process */
+    uint64_t lost_calls;    /* that found no place in the tree */
+    uint64_t lost_lines;    /* line events that found no place */
+    uint64_t line_events;   /* so far: each of them has cost something … */
+    uint64_t c_line_events; /* … and those of C less than others: they are among them */
     struct vti_record own[VTI_OWN_RECORDS];
     struct vti_tally tallies[2]; /* here, so that the two kinds of records do not touch */
     struct vti_record scratch[VTI_SCRATCH_RECORDS];

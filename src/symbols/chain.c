@@ -4,10 +4,10 @@
 #include "symbols/chain.h"
 
 #include "symbols/answer.h"
+#include "symbols/scope.h"
 #include "symbols/units.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A place in the source. */
@@ -16,21 +16,45 @@ struct place {
     int line;         /* 0: unknown */
 };
 
-static void print_function(Dwarf_Die *unit, Dwarf_Die *function, const struct place *at)
+/* The code that an address is in. */
+struct code {
+    const struct vti_symbols_module *of;
+    Dwarf_Die unit;
+    Dwarf_Addr bias;
+};
+
+/* Where a function is declared. gcc does not say it of lambdas: where their code begins. */
+static bool find_declaration(struct code *in, Dwarf_Die *function, struct place *at)
+{
+    const char *name = dwarf_diename(function);
+    Dwarf_Addr address;
+    Dwarf_Line *line;
+
+    at->file = vti_symbols_decl_file(&in->unit, function);
+    if (!dwarf_decl_line(function, &at->line))
+        return true;
+    if (!name || strcmp(name, "operator()") || dwarf_entrypc(function, &address))
+        return false;
+    line = dwarf_getsrc_die(&in->unit, address);
+    if (!line || dwarf_lineno(line, &at->line))
+        return false;
+    at->file = dwarf_linesrc(line, NULL, NULL);
+    return true;
+}
+
+static void print_function(struct code *in, Dwarf_Die *function, const struct place *at)
 {
     struct vti_symbols_function found = {.name = ""};
     struct vti_symbols_function place = {.name = ""};
-    Dwarf_Attribute attribute;
-    const char *linked = dwarf_formstring(
-        dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
-    const char *file = vti_symbols_decl_file(unit, function);
+    struct place declared = {NULL, 0};
+    char linked[VTI_SYMBOLS_TEXT];
 
-    if (!linked)
-        linked = dwarf_diename(function);
-    if (!linked || dwarf_decl_line(function, &found.line))
+    if (!find_declaration(in, function, &declared) ||
+        !vti_symbols_linked_name(in->of, in->bias, function, linked, sizeof linked))
         return;
-    vti_symbols_set_file(&found, unit, file);
-    vti_symbols_set_file(&place, unit, at->file);
+    found.line = declared.line;
+    vti_symbols_set_file(&found, &in->unit, declared.file);
+    vti_symbols_set_file(&place, &in->unit, at->file);
     if (place.file[0] && strcmp(place.file, found.file)) { /* included into its body */
         found = place;
         found.line = 1;
@@ -57,39 +81,26 @@ static struct place place_of_call(Dwarf_Die *unit, Dwarf_Die *inlined)
     return at;
 }
 
-static void print_scopes(Dwarf_Die *unit, Dwarf_Die *inner, struct place at)
-{
-    Dwarf_Die *scopes = NULL;
-    int count = dwarf_getscopes_die(inner, &scopes);
-
-    for (int i = 0; i < count; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-
-        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
-            print_function(unit, &scopes[i], &at);
-        if (tag == DW_TAG_subprogram)
-            break;
-        if (tag == DW_TAG_inlined_subroutine)
-            at = place_of_call(unit, &scopes[i]);
-    }
-    free(scopes);
-}
-
 void vti_chain_print(struct vti_symbols_module *of, GElf_Addr offset)
 {
     GElf_Addr address = offset + of->bias;
+    struct code in = {.of = of};
     struct place at = {NULL, 0};
-    Dwarf_Die *scopes = NULL;
+    struct vti_scopes scopes;
     Dwarf_Line *line;
-    Dwarf_Addr bias;
-    Dwarf_Die unit;
 
-    if (!of->module || !vti_units_find(of, address, &unit, &bias))
+    if (!of->module || !vti_units_find(of, address, &in.unit, &in.bias))
         return;
-    line = dwarf_getsrc_die(&unit, address - bias);
+    line = dwarf_getsrc_die(&in.unit, address - in.bias);
     if (line && !dwarf_lineno(line, &at.line))
         at.file = dwarf_linesrc(line, NULL, NULL);
-    if (dwarf_getscopes(&unit, address - bias, &scopes) > 0)
-        print_scopes(&unit, &scopes[0], at);
-    free(scopes);
+    vti_scopes_find(&in.unit, address - in.bias, &scopes);
+    for (unsigned i = scopes.count; i-- > 0;) {
+        int tag = dwarf_tag(&scopes.dies[i]);
+
+        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+            print_function(&in, &scopes.dies[i], &at);
+        if (tag == DW_TAG_inlined_subroutine)
+            at = place_of_call(&in.unit, &scopes.dies[i]);
+    }
 }

@@ -10,6 +10,7 @@
 #include "share/coverage.h"
 #include "symbols/answer.h"
 #include "symbols/flow.h"
+#include "symbols/landing.h"
 #include "symbols/names.h"
 
 #include <stdio.h>
@@ -221,6 +222,7 @@ static void read_function(struct reading *in, struct notes_file *file,
 {
     const struct vti_notes_function *function = vti_notes_find(&file->notes, said->ident);
     const uint64_t *counters = (const uint64_t *)(in->counters + said->at);
+    struct vti_symbols_function place = {.name = ""};
     struct vti_notes_graph graph;
     struct vti_flow flow;
 
@@ -230,6 +232,10 @@ static void read_function(struct reading *in, struct notes_file *file,
         !vti_notes_graph(&file->notes, function, &graph)) {
         say(file, in, "does not fit");
         return;
+    }
+    if (file->notes.version < 80) {
+        set_file(&place, file, function->file);
+        vti_landings_drop(&graph, function->file, place.file);
     }
     if (vti_flow_solve(&flow, &graph, counters, said->count, file->notes.version >= 80))
         print_lines(in, file, function, &flow);

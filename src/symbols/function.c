@@ -4,6 +4,7 @@
 #include "symbols/function.h"
 
 #include "symbols/demangle.h"
+#include "symbols/scope.h"
 #include "symbols/shorten.h"
 #include "symbols/units.h"
 
@@ -12,22 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The debug info of a function; false if there is none for this address. */
-static bool find_function(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function)
-{
-    Dwarf_Die *scopes = NULL;
-    int count = dwarf_getscopes(unit, address, &scopes);
-    bool is_found = false;
-
-    for (int i = 0; i < count && !is_found; i++) {
-        is_found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram;
-        if (is_found)
-            *function = scopes[i];
-    }
-    free(scopes);
-    return is_found;
-}
 
 void vti_symbols_set_file(struct vti_symbols_function *to, Dwarf_Die *unit, const char *file)
 {
@@ -50,6 +35,36 @@ const char *vti_symbols_decl_file(Dwarf_Die *unit, Dwarf_Die *function)
         number == 0)
         file = dwarf_diename(unit);
     return file;
+}
+
+/* Copies made by the optimiser ("f.constprop.0", "f.cold") are the function itself. */
+static void cut_suffix(char *name)
+{
+    char *dot = strchr(name + (name[0] == '.'), '.');
+
+    if (dot)
+        *dot = 0;
+}
+
+bool vti_symbols_linked_name(const struct vti_symbols_module *of, Dwarf_Addr bias,
+                             Dwarf_Die *function, char *to, size_t room)
+{
+    const char *name = dwarf_diename(function);
+    Dwarf_Attribute attribute;
+    const char *linked = dwarf_formstring(
+        dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+    Dwarf_Addr address;
+
+    if (!linked && dwarf_entrypc(function, &address) == 0)
+        linked = dwfl_module_addrname(of->module, address + bias);
+    if (!linked || strncmp(linked, "_Z", 2))
+        linked = name;
+    if (!linked)
+        return false;
+    snprintf(to, room, "%s", linked);
+    if (linked != name)
+        cut_suffix(to);
+    return true;
 }
 
 /* As the linker knows it, and as its source calls it. */
@@ -85,7 +100,8 @@ static bool find_split(const Dwarf_Die *unit, Dwarf_Die *split)
 static void take_source(struct vti_symbols_module *of, GElf_Addr address,
                         struct vti_symbols_function *to)
 {
-    Dwarf_Die unit, split, function;
+    Dwarf_Die unit, split;
+    struct vti_scopes scopes;
     Dwarf_Addr bias;
     bool is_split;
     int line = 0;
@@ -93,10 +109,11 @@ static void take_source(struct vti_symbols_module *of, GElf_Addr address,
     if (!vti_units_find(of, address, &unit, &bias))
         return;
     is_split = find_split(&unit, &split);
-    if (find_function(is_split ? &split : &unit, address - bias, &function)) {
-        take_linked_name(to, &function);
-        if (dwarf_decl_line(&function, &line) == 0 && !is_split)
-            vti_symbols_set_file(to, &unit, vti_symbols_decl_file(&unit, &function));
+    vti_scopes_find(is_split ? &split : &unit, address - bias, &scopes);
+    if (scopes.count) {
+        take_linked_name(to, &scopes.dies[0]);
+        if (dwarf_decl_line(&scopes.dies[0], &line) == 0 && !is_split)
+            vti_symbols_set_file(to, &unit, vti_symbols_decl_file(&unit, &scopes.dies[0]));
     }
     if (!to->file[0] || !line)
         take_first_line(to, &unit, address - bias);
@@ -119,15 +136,6 @@ static void name_after_file(struct vti_symbols_function *to)
     snprintf(to->name, sizeof to->name, "static initialisation of %.900s",
              slash ? slash + 1 : to->file);
     snprintf(to->plain, sizeof to->plain, "%s", to->name);
-}
-
-/* Copies made by the optimiser ("f.constprop.0", "f.cold") are the function itself. */
-static void cut_suffix(char *name)
-{
-    char *dot = strchr(name + (name[0] == '.'), '.');
-
-    if (dot)
-        *dot = 0;
 }
 
 /* C++: as people write it, the table's shorter. What is no C++ is called as it is. */

@@ -19,6 +19,11 @@ void vti_symbols_find(struct vti_symbols_module *of, GElf_Addr offset,
 /* Its two names, by the one that the linker knows. */
 void vti_symbols_take_name(struct vti_symbols_function *to, const char *symbol);
 
+/* The name that the linker knows, from debug info, else that of its code: gcc does not say it of C++ functions that are
+ * known to one file only. Where there is neither, as its source calls it; false if there is nothing. */
+bool vti_symbols_linked_name(const struct vti_symbols_module *of, Dwarf_Addr bias,
+                             Dwarf_Die *function, char *to, size_t room);
+
 /* The file of a function, from its debug info; libdw's text, NULL if there is none. */
 const char *vti_symbols_decl_file(Dwarf_Die *unit, Dwarf_Die *function);
 void vti_symbols_set_file(struct vti_symbols_function *to, Dwarf_Die *unit, const char *file);

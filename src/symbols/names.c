@@ -12,8 +12,8 @@
 #define FUNCTIONS_MOST (1u << 22)
 
 struct entry {
-    const char *linked; /* libdw's, as all texts but the file */
-    char *file;         /* owned */
+    char *linked; /* owned, as the file */
+    char *file;
     int line;
 };
 
@@ -21,7 +21,9 @@ struct vti_symbols_names {
     struct entry *by_name; /* owned */
     struct entry *by_line; /* owned: the same in another order */
     size_t count, room;
-    Dwarf_Die *unit; /* the one that is being read */
+    const struct vti_symbols_module *of;
+    Dwarf_Die *unit; /* the one that is being read, … */
+    Dwarf_Addr bias; /* … and where it is */
 };
 
 static int in_name_order(const void *a, const void *b)
@@ -35,20 +37,19 @@ static int in_line_order(const void *a, const void *b)
     const struct entry *right = b;
     int differ = strcmp(left->file, right->file);
 
-    return differ ? differ : (left->line > right->line) - (left->line < right->line);
+    if (!differ)
+        differ = (left->line > right->line) - (left->line < right->line);
+    return differ ? differ : strcmp(right->linked, left->linked); /* "_Z…" is the last one */
 }
 
 static int add_function(Dwarf_Die *function, void *to)
 {
     struct vti_symbols_names *names = to;
-    Dwarf_Attribute attribute;
     struct vti_symbols_function place = {.file = ""};
     struct entry entry = {0};
 
-    entry.linked = dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
-    if (!entry.linked)
-        entry.linked = dwarf_diename(function);
-    if (!entry.linked || dwarf_decl_line(function, &entry.line))
+    if (dwarf_decl_line(function, &entry.line) ||
+        !vti_symbols_linked_name(names->of, names->bias, function, place.name, sizeof place.name))
         return DWARF_CB_OK;
     vti_symbols_set_file(&place, names->unit, vti_symbols_decl_file(names->unit, function));
     if (names->count == names->room) {
@@ -61,9 +62,13 @@ static int add_function(Dwarf_Die *function, void *to)
         names->by_name = grown;
         names->room = room;
     }
+    entry.linked = strdup(place.name);
     entry.file = strdup(place.file);
-    if (!entry.file)
+    if (!entry.linked || !entry.file) {
+        free(entry.linked);
+        free(entry.file);
         return DWARF_CB_ABORT;
+    }
     names->by_name[names->count++] = entry;
     return DWARF_CB_OK;
 }
@@ -72,11 +77,11 @@ struct vti_symbols_names *vti_symbols_names_open(const struct vti_symbols_module
 {
     struct vti_symbols_names *names = calloc(1, sizeof *names);
     Dwarf_Die *unit = NULL;
-    Dwarf_Addr bias;
 
     if (!names)
         return NULL;
-    while (of->module && (unit = dwfl_module_nextcu(of->module, unit, &bias)) != NULL) {
+    names->of = of;
+    while (of->module && (unit = dwfl_module_nextcu(of->module, unit, &names->bias)) != NULL) {
         names->unit = unit;
         dwarf_getfuncs(unit, add_function, names, 0);
     }
@@ -96,8 +101,10 @@ void vti_symbols_names_close(struct vti_symbols_names *names)
 {
     if (!names)
         return;
-    for (size_t i = 0; i < names->count; i++)
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->by_name[i].linked);
         free(names->by_name[i].file);
+    }
     free(names->by_name);
     free(names->by_line);
     free(names);

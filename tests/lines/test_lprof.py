@@ -150,7 +150,7 @@ def test_outside_of_the_function(venturi, new_peer, tmp_path):
     new_peer.write(tmp_path / "x.lprof", {("a.py", 1, "f"): [(2, 1, 5000), (40, 1, 1)]})
     done = venturi("lines", "x.lprof", cwd=tmp_path, check=0)
     assert done.stdout.encode() == new_peer.table("x.lprof", cwd=tmp_path)
-    assert "1 lines of 1 functions are outside of what is shown" in done.stderr
+    assert "1 line of 1 function is outside of what is shown" in done.stderr
 
 
 def test_changed_source(venturi, new_peer, tmp_path):

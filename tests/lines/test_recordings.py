@@ -11,7 +11,7 @@ from conftest import PYTHONS, TOP, environment, recorded_pythons
 sys.path.insert(0, os.path.join(TOP, "tests", "reader"))
 from vtwrite import Writer, join, varint  # noqa: E402
 
-SOURCES, LINES, COSTS, LINE_DURATIONS, LINE_CALLEES = 8, 14, 18, 27, 28
+SOURCES, LINES, COSTS, LINE_DURATIONS, LINE_CALLEES = 8, 14, 24, 27, 28
 UNTIMED, TIMED, SAMPLED = range(3)
 TEXT = "def main(x):\n    y = helper(\n        x)\n    return y\n\n\nint work(void)\n{\n    return 1;\n}\n"
 
@@ -20,13 +20,15 @@ def entry(node, site, line, statement, how=TIMED, events=0, hits=0, total=0, inn
     return join(node, site, line, statement, how, events, hits, total, inner, suspended, resumes, shortest, longest, 0)
 
 
-def write(path, tracks, sources=None, callees=(), sites=None):
-    """tracks: thread name to entries of lines."""
+def write(path, tracks, sources=None, callees=(), sites=None, cost=0):
+    """tracks: thread name to entries of lines. cost: ticks that a line of Python costs."""
     writer = Writer()
     writer.meta(venturi="1", command="python3\0run.py")
     writer.host()
     writer.clock(kind=2)
     writer.process(0, pid=100, name="python3")
+    if cost:
+        writer.block(COSTS, join(0, 4, 1000 * cost, 0), 1)
     for site, (name, file, line, unit) in (sites or {1: ("main", "/src/run.py", 1, "python"),
                                                       2: ("helper", "/src/help.py", 20, "python")}).items():
         writer.site(site, name, 4, name, file, line, unit)

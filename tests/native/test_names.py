@@ -12,7 +12,7 @@ COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 def build(name, compiler, output, *flags):
     need(compiler)
     words = [VENTURI, "c++" if name.endswith(".cpp") else "cc", source(name), *flags, "-o", output]
-    run(words, env={**os.environ, "VENTURI_CC": compiler, "VENTURI_CXX": compiler})
+    run(words, cwd=os.path.dirname(output), env={**os.environ, "VENTURI_CC": compiler, "VENTURI_CXX": compiler})
     return output
 
 

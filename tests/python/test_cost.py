@@ -70,7 +70,7 @@ def test_cost_of_builtins_is_taken_off(python):
 
 def test_known_durations(python):
     """Work that looks at the clock to end in time, reached through calls: its time is known, theirs is little."""
-    for _ in range(3):  # a machine that takes the processor away between the clock and the hook
+    for _ in range(10):  # a machine that takes the processor away between the clock and the hook
         known, raw, left, layers = result(python, """
             from time import perf_counter as clock
             took = 0.0
@@ -89,7 +89,7 @@ def test_known_durations(python):
             tell([took, [rows[name][8] for name in ("work", "one", "spin")],
                   [p.total(name) for name in ("work", "one", "spin")], [p.own(name) for name in ("one", "two", "three")]])
             """)
-        if left[0] < known * 1.05:
+        if left[0] < known * 1.05 and max(layers) < 3000 * 1e-6:
             break
     assert known <= left[2] <= left[1] <= left[0] < known * 1.05
     assert left[0] < raw[0] and left[1] < raw[1] and left[2] < raw[2]

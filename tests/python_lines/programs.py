@@ -325,6 +325,21 @@ def main():
     f(1)
     f(3)
 
+== for_one_line_and_nothing_else
+def f(n):
+    for i in range(n): pass
+    for i in range(n): continue
+    for i in [k for k in range(n)]: pass
+    try:
+        return n
+    finally:
+        for i in range(n): pass
+
+def main():
+    f(0)
+    f(1)
+    f(20)
+
 == while_loops
 def f(n):
     while n > 0:

@@ -237,7 +237,7 @@ def test_named_in_spawned_children(run):
 
 
 def test_environment(run):
-    """LINE_PROFILE=1 shows the table at the end and writes what line_profiler would."""
+    """LINE_PROFILE=1 shows and writes at the end what line_profiler would, and nothing else."""
     text = """
         from venturi import profile
         @profile
@@ -248,10 +248,12 @@ def test_environment(run):
         f(3)
     """
     done = run.alone(text, LINE_PROFILE="1")
-    assert "Function: f at line 3" in done.stdout and "     5         4" in done.stdout, done.stdout + done.stderr
+    assert "script.py:3 - f\n" in done.stdout and "Function:" not in done.stdout, done.stdout + done.stderr
     made = sorted(os.listdir(run.folder))
-    assert {"profile_output.lprof", "profile_output.txt", "profile_output.vt"} <= set(made)
-    assert len([name for name in made if name.startswith("profile_output_")]) == 1
+    stamped = [name for name in made if name.startswith("profile_output_") and name.endswith(".txt")]
+    assert len(stamped) == 1 and made == ["profile_output.lprof", "profile_output.txt", *stamped, "script.py"]
+    table = (run.folder / "profile_output.txt").read_text()
+    assert "Function: f at line 3" in table and "     5         4" in table
     assert not run.alone(text, LINE_PROFILE="0").stdout
 
 
@@ -272,8 +274,50 @@ def test_own_recording(run):
         os.wait()
         f(5)
     """, VENTURI_LINES="mine.vt")
-    assert not done.stdout and not done.stderr
+    assert not done.stdout and done.stderr.startswith("venturi: mine.vt  ") and done.stderr.count("\n") == 1, done.stderr
     assert Lines(run.folder / "mine.vt").hits("f") == {2: 4}
+
+
+OWN = """
+    from venturi import profile
+    @profile()
+    def f(n):
+        return n
+    f(3)
+"""
+
+
+def test_own_recording_by_other_names(run):
+    assert run.alone(OWN, VENTURI_LINES="mine.lprof").stderr.count("\n") == 1
+    assert Lines(run.folder / "mine.lprof").hits("f") == {2: 1}
+    before = (run.folder / "mine.lprof").read_bytes()
+    assert "mine.lprof: already exists" in run.alone(OWN, VENTURI_LINES="mine.lprof").stderr
+    assert (run.folder / "mine.lprof").read_bytes() == before
+    for value in ("", "0"):
+        assert not run.alone(OWN, VENTURI_LINES=value).stderr
+    assert sorted(os.listdir(run.folder)) == ["mine.lprof", "script.py"]
+    run.alone(OWN, VENTURI_LINES="1")
+    made = [name for name in os.listdir(run.folder) if name.startswith("script-") and name.endswith(".vt")]
+    assert len(made) == 1 and Lines(run.folder / made[0]).hits("f") == {2: 1}
+
+
+def test_text_of_option_c(run):
+    run.run([VENTURI, "run", "-q", "-l", "-o", str(run.output), "--python", run.python, "-c",
+             "@profile\ndef f(n):\n    return (n +\n        1)\nf(2)"], 0, None)
+    function = Lines(run.output).of("f")
+    assert function["source"] == "stored" and {row["line"]: row["hits"] for row in function["lines"] if row["hits"]} == {3: 1}
+
+
+def test_named_module_has_inner_functions(run):
+    run.write("""
+        def outer():
+            def inner():
+                return 1
+            return inner()
+    """, "nested.py")
+    uses = "import nested\nnested.outer()\n"
+    assert run(uses, options=("-p", "nested")).names() == ["outer", "outer.<locals>.inner"]
+    assert run(uses, options=("-p", "nested.outer.<locals>.inner")).names() == ["outer.<locals>.inner"]
 
 
 def test_switched_by_hand(run):
@@ -291,8 +335,8 @@ def test_switched_by_hand(run):
         profile.print_stats()
         profile.dump_stats("x.lprof")
     """)
-    assert done.stdout.count("Function: f at line 3") == 2, done.stdout + done.stderr
-    assert Lines(run.folder / "by_hand.vt").hits("f") == {2: 2}
+    assert done.stdout.count("Function: f at line 3") == 1, done.stdout + done.stderr
+    assert Lines(run.folder / "by_hand.lprof").hits("f") == {2: 2}
     assert os.path.exists(run.folder / "x.lprof")
 
 

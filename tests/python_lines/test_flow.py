@@ -134,6 +134,42 @@ def test_fork_in_the_middle(run):
     assert table.hits("f") == {2: 1, 3: 1, 4: 2, 5: 2, 6: 1, 7: 1, 8: 1}
 
 
+def test_total_has_the_child(run):
+    function = run("""
+        import os, time
+        @profile
+        def f():
+            child = os.fork()
+            if not child:
+                time.sleep(%g)
+                os._exit(0)
+            os.waitpid(child, 0)
+        f()
+    """ % SLEEP).of("f")
+    assert function["total_time"] >= 2 * SLEEP and function["calls"] == 1
+    assert abs(function["total_time"] - sum(row["time"] for row in function["lines"])) < 1e-6
+
+
+def test_end_of_with(run):
+    """Its time is that of both ends; no execution may be shorter than what is counted of it."""
+    row = run("""
+        import time
+        class Slow:
+            def __enter__(self):
+                pass
+            def __exit__(self, *reason):
+                time.sleep(%g)
+        @profile
+        def f():
+            with Slow():
+                pass
+        f()
+    """ % SLEEP).row("f", 2)
+    if run.version >= (3, 10):
+        assert row["hits"] == 1 and row["time"] >= SLEEP
+    assert row["max"] is None or row["max"] >= row["time"] * 0.9
+
+
 @pytest.mark.parametrize("how", ["switch(other)", "other[0].switch()"])
 def test_greenlets(run, how):
     run.needs("greenlet")

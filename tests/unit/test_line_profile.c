@@ -8,6 +8,7 @@
 #include "recording_kit.h"
 #include "venturi/hook.h"
 
+#include <iconv.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -337,7 +338,18 @@ static void test_c_blocks(void **state)
     assert_true(vti_source_is_c("/a/b.cpp") && !vti_source_is_c("/a.c/b.py"));
 }
 
-static void test_encodings(void **state)
+/* The C library's tables may not be there, as under an emulator. */
+static bool knows_latin_1(void)
+{
+    iconv_t tables = iconv_open("UTF-8", "LATIN1");
+
+    if (tables == (iconv_t)-1)
+        return false;
+    iconv_close(tables);
+    return true;
+}
+
+static void test_utf_8(void **state)
 {
     struct vti_source_text source;
 
@@ -346,6 +358,15 @@ static void test_encodings(void **state)
     assert_int_equal(source.count, 4);
     assert_memory_equal(source.lines[0].text, "x", 1);
     vti_source_text_fini(&source);
+}
+
+static void test_encodings(void **state)
+{
+    struct vti_source_text source;
+
+    (void)state;
+    if (!knows_latin_1())
+        skip();
     assert_int_equal(vti_source_text_read(&source, "a", "#!x\n# -*- coding: latin-1 -*-\n\xe9", 31),
                      0);
     assert_memory_equal(source.lines[2].text, "\xc3\xa9", 2);
@@ -365,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_sum),
         cmocka_unit_test(test_python_blocks),
         cmocka_unit_test(test_c_blocks),
+        cmocka_unit_test(test_utf_8),
         cmocka_unit_test(test_encodings),
     };
 
