@@ -72,6 +72,7 @@ def test_slot_gained_between_begin_and_end(record, step):
     assert recording.lost == before + ends_of_those
 
 
+@pytest.mark.skipif(SANITIZE == "thread", reason="places go from thread to thread through the drainer, which it does not see")
 def test_calls_without_a_slot_are_counted(record):
     run = record("crowd", 4200, "calls")
     assert run.code == 0, run.done.stderr
