@@ -84,6 +84,11 @@ int vti_calls_load_trees(struct vti_calls *calls, vt_recording *recording,
 int vti_calls_from_spans(struct vti_calls *calls, vt_recording *recording,
                          const struct vti_calls_options *options);
 
+/* The spans of threads, as if each were a call: a function for each site, of language "span" unless it is
+ * one, and the paths of spans within spans. In place of vti_calls_load(). */
+int vti_calls_load_spans(struct vti_calls *calls, vt_recording *recording,
+                         const struct vti_calls_options *options);
+
 /* Building one by hand: init, functions, calls (parents first; self_ns is worked out by _finish, from
  * total_ns of the children), finish. A zeroed struct is as good as an initialized one. _fini frees in
  * every case. */

@@ -13,6 +13,21 @@ void vti_call_sites_fini(struct vti_call_sites *sites)
     memset(sites, 0, sizeof *sites);
 }
 
+/* A site that nobody defined has a name too ("site 12"). */
+static int64_t make_span(const struct vti_call_sites *sites, uint32_t id)
+{
+    struct vt_site_info site;
+    struct vti_function function;
+
+    vt_recording_site_by_id(sites->recording, id, &site);
+    function = (struct vti_function){.name = site.name,
+                                     .function = site.function,
+                                     .file = site.file,
+                                     .language = "span",
+                                     .line = site.line};
+    return vti_calls_function(sites->calls, &function);
+}
+
 static int64_t make_function(const struct vti_call_sites *sites, uint32_t id)
 {
     int64_t at = vti_ids_find(&sites->recording->facts.site_ids, id);
@@ -21,7 +36,7 @@ static int64_t make_function(const struct vti_call_sites *sites, uint32_t id)
     bool is_c;
 
     if (!site || site->type != VTI_SITE_FUNCTION)
-        return VTI_E_NOT_FOUND;
+        return sites->takes_spans ? make_span(sites, id) : VTI_E_NOT_FOUND;
     is_c = !strcmp(site->unit, "c"); /* several addresses of one function, not several functions */
     function = (struct vti_function){.name = site->name,
                                      .function = site->function,

@@ -9,6 +9,7 @@
 struct vti_call_sites {
     struct vti_calls *calls; /* borrowed, as the recording is */
     const vt_recording *recording;
+    bool takes_spans;   /* sites of spans are functions too, of language "span" */
     struct vti_ids met; /* by site, … */
     int64_t *functions; /* … these; owned */
     size_t room;

@@ -1,7 +1,8 @@
 /*
- * calls_spans.c - a tree of calls from the spans of a recording that was made with --timeline.
+ * calls_spans.c - a tree of calls from the spans of a recording: of those that are functions (--timeline), or of
+ * all.
  *
- * Spans of functions are calls; other spans around and between them change nothing. Where spans were
+ * In the first case other spans around and between them change nothing. Where spans were
  * lost or damaged the stack has frames that nobody saw begin: they are no calls.
  */
 #include "analyze/calls.h"
@@ -169,18 +170,16 @@ static bool has_functions(const vt_recording *recording)
     return false;
 }
 
-int vti_calls_from_spans(struct vti_calls *calls, vt_recording *recording,
-                         const struct vti_calls_options *options)
+static int read_all(struct vti_calls *calls, vt_recording *recording,
+                    const struct vti_calls_options *options, bool takes_spans)
 {
-    struct reader reader = {.calls = calls,
-                            .recording = recording,
-                            .options = options,
-                            .sites = {.calls = calls, .recording = recording}};
-    int code;
+    struct reader reader = {
+        .calls = calls,
+        .recording = recording,
+        .options = options,
+        .sites = {.calls = calls, .recording = recording, .takes_spans = takes_spans}};
+    int code = vti_map_create(&reader.places);
 
-    if (!has_functions(recording))
-        return 0;
-    code = vti_map_create(&reader.places);
     for (uint32_t i = 0; !code && i < recording->facts.track_ids.count; i++) {
         reader.track = recording->facts.tracks[i];
         reader.track_index = options->is_merged ? VT_NONE : i;
@@ -194,5 +193,25 @@ int vti_calls_from_spans(struct vti_calls *calls, vt_recording *recording,
     vti_call_sites_fini(&reader.sites);
     free(reader.place_calls);
     free(reader.frames);
+    return code;
+}
+
+int vti_calls_from_spans(struct vti_calls *calls, vt_recording *recording,
+                         const struct vti_calls_options *options)
+{
+    return has_functions(recording) ? read_all(calls, recording, options, false) : 0;
+}
+
+int vti_calls_load_spans(struct vti_calls *calls, vt_recording *recording,
+                         const struct vti_calls_options *options)
+{
+    int code;
+
+    vti_calls_init(calls);
+    code = read_all(calls, recording, options, true);
+    if (code)
+        vti_calls_fini(calls);
+    else
+        vti_calls_finish(calls);
     return code;
 }
