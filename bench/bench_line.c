@@ -14,7 +14,7 @@
 
 static const struct vt_line_row rows[ROWS] = {{1, 0}, {2, 1}, {3, 2}, {4, 3},
                                               {5, 4}, {6, 5}, {7, 6}, {8, 6}};
-static struct vt_lines lines = {0, ROWS, ROWS, 0, rows};
+static struct vt_lines lines = {0, ROWS, ROWS, 0, rows, 0};
 static const char outer, inner; /* stand for calls */
 static volatile uint64_t sink;
 

@@ -5,8 +5,8 @@ usage: bench_lines.py [--build FOLDER] [--rounds N] [--json] [PYTHON...]
 
 As bench_python.py does it: each tool runs in processes of its own, in turn with the others; a process measures itself before
 the tool is switched on and after; of its batches the fastest counts, of the processes the lower quartile of what the
-tool adds for each line, and the median of factors. "plain" is code that nobody decorated, "callees" what a decorated function calls:
-both should run as if there were no tool. Prints a table, or with --json one object a line.
+tool adds for each line, and the median of factors. "plain" is code that nobody decorated, "callees" what a decorated function calls,
+"yields" what a decorated generator calls: all should run as if there were no tool. Prints a table, or with --json one object a line.
 """
 import argparse
 import json
@@ -26,6 +26,7 @@ from bench_python import fib, pythons, shortest_batch, version_of  # noqa: E402
 TOOLS = ["nothing", "venturi", "line_profiler"]
 TURNS = 3000
 LINES = 3 * TURNS + 3
+FACTORS = ("plain", "callees", "yields")
 SLOWER = 1.05  # at most, for what is not profiled
 
 
@@ -48,6 +49,11 @@ def callees():
     return result
 
 
+def yields():
+    while True:
+        yield fib(14)
+
+
 def decorate(tool):
     """What decorates a function, and is kept alive."""
     if tool == "venturi":
@@ -62,10 +68,11 @@ def decorate(tool):
 
 def work(tool, seconds):
     """The shortest batch of each kind of work, without the tool and with it."""
-    kinds = {"loop": loop, "plain": plain, "callees": callees}
+    kinds = {"loop": loop, "plain": plain, "callees": callees, "yields": yields().__next__}
     without = {name: shortest_batch(function, seconds) for name, function in kinds.items()}
     profile = decorate(tool)
-    kinds["loop"], kinds["callees"] = profile(loop), profile(callees)
+    kinds["loop"], kinds["callees"], kinds["yields"] = profile(loop), profile(callees), profile(yields)().__next__
+    kinds["yields"]()  # it is there, suspended, while the others run
     print(json.dumps({name: (without[name], shortest_batch(function, seconds)) for name, function in kinds.items()}))
     sys.stdout.flush()
     os._exit(0)
@@ -123,7 +130,7 @@ def figures(version, found):
         budget = (0.10 if int(version.split(".")[1]) >= 12 else 0.28) if tool == "venturi" and peer else None
         yield {"python": version, "tool": tool, "line_ns": net, "ratio": net / peer if peer else None, "budget": budget,
                "factors": {name: statistics.median(one[name][1] / one[name][0] for one in found[tool])
-                           for name in ("plain", "callees")}}
+                           for name in FACTORS}}
 
 
 def show(row):
@@ -133,9 +140,9 @@ def show(row):
     if row["budget"]:
         is_kept = row["ratio"] <= row["budget"] and max(row["factors"].values()) <= SLOWER
         verdict = "<= %.2f, %.2f %s" % (row["budget"], SLOWER, "ok" if is_kept else "OVER")
-    return "%-5s %-14s %8.1f ns a line  %-8s %-18s plain %5.3f  callees %6.3f" % (
+    return "%-5s %-14s %8.1f ns a line  %-8s %-18s %s" % (
         row["python"], row["tool"], row["line_ns"], "%.3f x" % row["ratio"] if row["ratio"] is not None else "", verdict,
-        row["factors"]["plain"], row["factors"]["callees"])
+        "  ".join("%s %5.3f" % (name, row["factors"][name]) for name in FACTORS))
 
 
 def main():

@@ -33,11 +33,14 @@ def run_fib():
     fib(14)
 
 
-def run_loop():
-    i = total = 0
-    while i < 3000:
-        total += i & 7
-        i += 1
+def run_loop(rounds=(None,) * 15):
+    """Numbers stay below 257, which Python makes no objects for: what those cost depends on what lies in memory already."""
+    total = 0
+    for _ in rounds:
+        i = 0
+        while i < 200:
+            total = total + (i & 7) & 127
+            i += 1
     return total
 
 

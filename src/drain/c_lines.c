@@ -4,6 +4,7 @@
  */
 #include "drain/c_lines.h"
 
+#include "base/bytes.h"
 #include "drain/gifts.h"
 #include "drain/target.h"
 #include "share/lines.h"
@@ -102,7 +103,7 @@ static uint32_t new_track(struct vti_target *process)
                                   .tid = (uint32_t)process->pid,
                                   .start = process->fact.start,
                                   .end = vti_recorder_ticks(process->recorder),
-                                  .name = vti_bytes_of("(all threads)")};
+                                  .name = vti_bytes_of(VTI_TRACK_OF_COUNTERS)};
 
     vti_recorder_track(process->recorder, &fact);
     return fact.track;
@@ -148,4 +149,38 @@ void vti_c_lines_take_counters(struct vti_c_lines *lines, struct vti_target *pro
             track = new_track(process);
         vti_buf_add_u32(&lines->tracks, track);
     }
+}
+
+/* ---- functions by name ---------------------------------------------------------------------------- */
+
+int64_t vti_c_lines_name(struct vti_c_lines *lines, const struct vti_site_fact *site, int *is_new)
+{
+    struct vti_buf key = {0};
+    int64_t at = -1;
+
+    if (!lines->named && vti_map_create(&lines->named))
+        return -1;
+    vti_bytes_put(&key, site->name);
+    vti_bytes_put(&key, site->file);
+    vti_buf_add_varint(&key, site->line);
+    if (!key.failed)
+        at = is_new ? vti_map_add(lines->named, key.data, key.len, is_new)
+                    : vti_map_find(lines->named, key.data, key.len);
+    vti_buf_fini(&key);
+    return at;
+}
+
+void vti_c_lines_note(struct vti_c_lines *lines, const struct vti_site_fact *site)
+{
+    int is_new = 0;
+    int64_t at = site->type == VTI_SITE_FUNCTION ? vti_c_lines_name(lines, site, &is_new) : -1;
+
+    if (is_new)
+        vti_buf_add_u32(&lines->named_ids, site->site);
+    if (at < 0 || (size_t)at >= lines->named_ids.len / sizeof(uint32_t))
+        return;
+    for (size_t i = 0; i < lines->timed.len; i += sizeof(uint32_t))
+        if (vti_get_u32(lines->timed.data + i) == site->site)
+            memcpy(lines->timed.data + i, lines->named_ids.data + (size_t)at * sizeof(uint32_t),
+                   sizeof(uint32_t));
 }

@@ -30,6 +30,7 @@ struct vti_c_lines {
     struct vti_map *named;    /* functions by name, file and line; … */
     struct vti_buf named_ids; /* … u32 each: their sites */
     uint32_t lost;            /* gifts that there was no room for */
+    uint64_t hits;            /* lines that were counted, without those that are events too */
 };
 
 void vti_c_lines_fini(struct vti_c_lines *lines);
@@ -41,6 +42,9 @@ void vti_c_lines_take_counters(struct vti_c_lines *lines, struct vti_target *pro
 
 /* A function has got its name: its lines are to be shown for the same site as its calls. */
 void vti_c_lines_note(struct vti_c_lines *lines, const struct vti_site_fact *site);
+
+/* The place of a function in `named`, by its name, file and line; negative: none. Without `is_new` it is only looked for. */
+int64_t vti_c_lines_name(struct vti_c_lines *lines, const struct vti_site_fact *site, int *is_new);
 
 /* Looks all of it up and writes it. */
 void vti_c_lines_write(struct vti_c_lines *lines, struct vti_recorder *recorder);

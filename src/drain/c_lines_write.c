@@ -48,39 +48,6 @@ struct writing {
 
 /* ---- sites -------------------------------------------------------------------------------------- */
 
-/* Without `is_new` it is only looked for. */
-static int64_t name_index(struct vti_c_lines *lines, const struct vti_site_fact *site, int *is_new)
-{
-    struct vti_buf key = {0};
-    int64_t at = -1;
-
-    if (!lines->named && vti_map_create(&lines->named))
-        return -1;
-    vti_bytes_put(&key, site->name);
-    vti_bytes_put(&key, site->file);
-    vti_buf_add_varint(&key, site->line);
-    if (!key.failed)
-        at = is_new ? vti_map_add(lines->named, key.data, key.len, is_new)
-                    : vti_map_find(lines->named, key.data, key.len);
-    vti_buf_fini(&key);
-    return at;
-}
-
-void vti_c_lines_note(struct vti_c_lines *lines, const struct vti_site_fact *site)
-{
-    int is_new = 0;
-    int64_t at = site->type == VTI_SITE_FUNCTION ? name_index(lines, site, &is_new) : -1;
-
-    if (is_new)
-        vti_buf_add_u32(&lines->named_ids, site->site);
-    if (at < 0 || (size_t)at >= lines->named_ids.len / sizeof(uint32_t))
-        return;
-    for (size_t i = 0; i < lines->timed.len; i += sizeof(uint32_t))
-        if (vti_get_u32(lines->timed.data + i) == site->site)
-            memcpy(lines->timed.data + i, lines->named_ids.data + (size_t)at * sizeof(uint32_t),
-                   sizeof(uint32_t));
-}
-
 /* The site of a function by what is known about it: the one that its calls have, else a new one. 0: it has no lines. */
 static uint32_t site_of(struct writing *all, struct vti_site_fact *site)
 {
@@ -91,7 +58,7 @@ static uint32_t site_of(struct writing *all, struct vti_site_fact *site)
         return 0;
     site->type = VTI_SITE_FUNCTION;
     site->unit = vti_bytes_of("c");
-    at = name_index(all->lines, site, &is_new);
+    at = vti_c_lines_name(all->lines, site, &is_new);
     if (at < 0)
         return 0;
     if (is_new)
@@ -138,7 +105,7 @@ static void note_counted(struct writing *all, const struct vti_site_fact *site, 
  * that was counted in its place. */
 static uint32_t site_of_place(struct writing *all, struct vti_site_fact *site)
 {
-    int64_t at = name_index(all->lines, site, NULL) < 0 ? place_index(all, site, NULL) : -1;
+    int64_t at = vti_c_lines_name(all->lines, site, NULL) < 0 ? place_index(all, site, NULL) : -1;
     uint32_t id = 0;
 
     if (at >= 0 && (size_t)at < all->counted_ids.len / sizeof id)
@@ -407,6 +374,23 @@ static int by_track(const void *a, const void *b)
     return (int)left->is_sampled - (int)right->is_sampled;
 }
 
+/* False: it is told by others. Events and calls of functions that are timed are counted there. */
+static bool state_sum(struct writing *all, const struct sum *sum, struct vti_line_fact *fact)
+{
+    bool is_counted_there = is_timed(all, sum->site);
+
+    fact->site = sum->site;
+    fact->line = sum->line;
+    fact->statement = sum->line ? sum->line : sum->last;
+    fact->time = sum->is_sampled ? VTI_LINE_SAMPLED : VTI_LINE_UNTIMED;
+    fact->events = is_counted_there ? 0 : sum->hits;
+    fact->hits = is_counted_there && !sum->line ? 0 : sum->hits;
+    fact->total = sum->ns;
+    fact->inner = sum->samples;
+    all->lines->hits += fact->line ? fact->events : 0;
+    return !sum->is_sampled || !is_counted_there;
+}
+
 static void write_sums(struct writing *all)
 {
     struct sum *sums = (struct sum *)all->sums.data;
@@ -417,23 +401,9 @@ static void write_sums(struct writing *all)
     if (count)
         qsort(sums, count, sizeof *sums, by_track);
     for (size_t i = 0; i < count; i++) {
-        struct vti_line_fact fact = {.node = FIRST_NODE + i,
-                                     .site = sums[i].site,
-                                     .line = sums[i].line,
-                                     .statement = sums[i].line ? sums[i].line : sums[i].last,
-                                     .time = sums[i].is_sampled ? VTI_LINE_SAMPLED
-                                                                : VTI_LINE_UNTIMED,
-                                     .events = sums[i].hits,
-                                     .hits = sums[i].hits,
-                                     .total = sums[i].ns,
-                                     .inner = sums[i].samples};
+        struct vti_line_fact fact = {.node = FIRST_NODE + i};
 
-        if (!sums[i].is_sampled &&
-            is_timed(all, sums[i].site)) { /* events and calls are counted there */
-            fact.events = 0;
-            fact.hits = fact.line ? fact.hits : 0;
-        }
-        if (!sums[i].is_sampled || !is_timed(all, sums[i].site)) {
+        if (state_sum(all, &sums[i], &fact)) {
             vti_line_write(&batch, &fact);
             entries++;
         }

@@ -5,8 +5,11 @@
 
 #include "base/error.h"
 #include "drain/clock.h"
+#include "drain/ending.h"
+#include "drain/missing.h"
 #include "drain/proc.h"
 #include "drain/recorder.h"
+#include "drain/resources.h"
 #include "drain/socket.h"
 #include "drain/symbols.h"
 #include "drain/target.h"
@@ -27,7 +30,6 @@
 #define CHECK_INTERVAL_NS 200000000u
 #define CLIENTS_MAX 256
 #define ANCESTORS_MAX 64
-#define MISSING_MOST 1000 /* entries for processes of which nothing is known */
 #define CLIENT_LIMIT_NS 5000000000u
 
 /* Somebody who has connected and not yet said what for. It may take its time: the machine is busy. */
@@ -41,6 +43,7 @@ struct client {
 struct vti_drain {
     struct vti_drain_options options;
     struct vti_recorder *recorder; /* owned */
+    struct vti_watch *watch;       /* owned; NULL: no resources */
     struct vti_target *processes;  /* owned, newest first */
     struct vti_sources sources;
     int listener;
@@ -98,6 +101,10 @@ int vti_drain_create(struct vti_drain **result, const struct vti_drain_options *
     }
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is a full disk, not a reason to die */
     switch_to(drain, !options->starts_off);
+    drain->watch = vti_watch_create(&(struct vti_watch_options){.recorder = drain->recorder,
+                                                                .session = drain->session,
+                                                                .hz = options->resources_hz,
+                                                                .ring_ns = options->ring_ns});
     *result = drain;
     return 0;
 }
@@ -114,6 +121,7 @@ void vti_drain_free(struct vti_drain *drain)
         vti_target_free(process);
     }
     vti_drain_leave(drain);
+    vti_watch_free(drain->watch);
     vti_recorder_free(drain->recorder);
     vti_sources_free(&drain->sources);
     free(drain);
@@ -216,16 +224,8 @@ static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t aren
         process->next = drain->processes;
         drain->processes = process;
         drain->was_used = true;
+        vti_watch_add(drain->watch, pid, 0);
     }
-}
-
-static bool is_gone(const struct vti_target *process)
-{
-    struct pollfd end = {process->pidfd, POLLIN, 0};
-
-    if (process->pidfd >= 0)
-        return poll(&end, 1, 0) == 1;
-    return kill(process->pid, 0) && errno == ESRCH;
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------- */
@@ -235,35 +235,16 @@ static void read_all(struct vti_drain *drain, bool cut)
     uint64_t now_ns = vti_clock_now_ns();
     uint64_t count = 0;
 
-    for (struct vti_target *p = drain->processes; p; p = p->next)
+    for (struct vti_target *p = drain->processes; p; p = p->next) {
+        bool was_announced = p->is_announced;
+
         count += vti_target_read(p, now_ns, cut);
+        if (p->is_announced && !was_announced)
+            vti_watch_add(drain->watch, p->pid, p->fact.process + 1);
+    }
+    vti_watch_tick(drain->watch, now_ns, cut);
     drain->is_busy = count > VTI_BLOCK_RECORDS;
     vti_recorder_tick(drain->recorder, now_ns, cut);
-}
-
-static void state_missing(struct vti_drain *drain, uint32_t process_plus_one)
-{
-    uint64_t now = vti_recorder_ticks(drain->recorder);
-    struct vti_loss_fact loss = {.reason = VTI_LOSS_PROCESS,
-                                 .process_plus_one = process_plus_one,
-                                 .first = now,
-                                 .last = now,
-                                 .flags = 1};
-
-    vti_recorder_loss(drain->recorder, &loss);
-}
-
-/* Processes of which the recording would not tell otherwise. */
-static void state_all_missing(struct vti_drain *drain)
-{
-    const struct vti_drain_stats *stats = &drain->stats;
-    uint64_t unknown = (uint64_t)stats->refused + stats->unlike + stats->unheard + stats->gave_up;
-
-    for (uint64_t i = 0; i < unknown && i < MISSING_MOST; i++)
-        state_missing(drain, 0);
-    for (const struct vti_target *p = drain->processes; p; p = p->next)
-        if (p->is_left)
-            state_missing(drain, p->is_announced ? p->fact.process + 1 : 0);
 }
 
 /* `is_asked`: whoever stops a recording knows that the program goes on. */
@@ -273,13 +254,16 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
         return;
     switch_to(drain, false);
     for (struct vti_target *p = drain->processes; p; p = p->next) {
-        p->is_left = !p->is_finished && !is_asked && !is_gone(p);
+        p->is_left = !p->is_finished && !is_asked && !vti_ending_has_come(p->pidfd, p->pid);
         drain->stats.still_running += p->is_left;
         finish(drain, p, VTI_ENDED_UNKNOWN, 0);
     }
     drain->is_closed = true;
-    state_all_missing(drain);
+    vti_missing_state(drain->recorder, &drain->stats, drain->processes);
+    vti_watch_close(drain->watch);
     drain->stats.nameless = vti_symbols_resolve(drain->recorder);
+    drain->stats.line_events += vti_recorder_c_lines(drain->recorder)->hits;
+    drain->stats.counters_lost = vti_recorder_c_lines(drain->recorder)->lost;
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
     drain->stats.spans = drain->spans;
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
@@ -421,7 +405,7 @@ static void check_processes(struct vti_drain *drain, uint64_t now_ns)
         return;
     drain->checked_ns = now_ns;
     for (struct vti_target *p = drain->processes; p; p = p->next)
-        if (p->pidfd < 0 && is_gone(p))
+        if (p->pidfd < 0 && vti_ending_has_come(p->pidfd, p->pid))
             finish(drain, p, VTI_ENDED_UNKNOWN, 0);
 }
 
@@ -479,8 +463,21 @@ void vti_drain_leave(struct vti_drain *drain)
     drain->client_count = 0;
 }
 
-void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status)
+void vti_drain_watch(struct vti_drain *drain, pid_t pid)
 {
+    vti_watch_add(drain->watch, pid, 0);
+}
+
+void vti_drain_note_end(struct vti_drain *drain)
+{
+    if (!drain->is_closed)
+        vti_watch_tick(drain->watch, vti_clock_now_ns(), true);
+}
+
+void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status,
+                         const struct rusage *usage)
+{
+    vti_watch_waited(drain->watch, pid, usage);
     for (struct vti_target *p = drain->processes; p; p = p->next) {
         if (p->pid != pid)
             continue;

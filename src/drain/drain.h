@@ -11,7 +11,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
+
+#define VTI_RESOURCES_HZ 10       /* what is asked for if nobody says otherwise, … */
+#define VTI_RESOURCES_MOST_HZ 100 /* … and what can be: without records we look every 10 ms */
 
 struct vti_drain_options {
     const char *output;
@@ -24,6 +28,7 @@ struct vti_drain_options {
     uint32_t block_ms;     /* full buffers: wait up to so long before dropping; 0: drop */
     bool starts_off;       /* recording waits for VTI_REQUEST_ON */
     uint32_t kinds;        /* what is recorded: bits of the control word; 0: spans */
+    uint32_t resources_hz; /* readings of CPU, memory and I/O a second; 0: none */
     char *const *command;  /* what is recorded, NULL-terminated, or NULL */
 };
 
@@ -32,6 +37,7 @@ struct vti_drain_stats {
     uint64_t spans;
     uint64_t calls;                /* of functions */
     uint64_t line_events;          /* lines that were reached */
+    uint32_t counters_lost;        /* modules whose counters of lines found no room */
     uint64_t samples, samples_cut; /* of native stacks; those that were not followed to their end */
     uint32_t sampling_stopped;     /* processes that needed the signal themselves */
     uint32_t processes;
@@ -67,8 +73,15 @@ bool vti_drain_is_closed(const struct vti_drain *drain); /* by VTI_REQUEST_STOP 
 /* Nobody can attach any more; the name is free for another drainer. */
 void vti_drain_leave(struct vti_drain *drain);
 
-/* How a process ended, if the caller is its parent and knows (waitpid's status). */
-void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status);
+/* The program: its resources and those of all that it starts are watched. Processes that attach are in any case. */
+void vti_drain_watch(struct vti_drain *drain, pid_t pid);
+
+/* A process has ended and can still be asked: to be called before it is waited for. */
+void vti_drain_note_end(struct vti_drain *drain);
+
+/* How a process ended, if the caller is its parent and knows (from wait4). */
+void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status,
+                         const struct rusage *usage);
 
 /* Takes in what is left, closes the recording. The first error of the file, or 0. May be called once. */
 int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats);

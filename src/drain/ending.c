@@ -7,6 +7,9 @@
 
 #include "drain/proc.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -43,6 +46,15 @@ static bool ask_proc(pid_t pid, int *wait_status)
         return false;
     *wait_status = (int)strtol(code, NULL, 10);
     return true;
+}
+
+bool vti_ending_has_come(int pidfd, pid_t pid)
+{
+    struct pollfd end = {pidfd, POLLIN, 0};
+
+    if (pidfd >= 0)
+        return poll(&end, 1, 0) == 1;
+    return kill(pid, 0) && errno == ESRCH;
 }
 
 enum vti_process_end vti_ending_find(int pidfd, pid_t pid, uint32_t *status)

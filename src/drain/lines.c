@@ -64,7 +64,7 @@ static void write_line(struct vti_snapshot *snapshot, uint32_t unit, const struc
     fact.node = unit;
     fact.line = vti_snapshot_load32(&line->line);
     fact.statement = vti_snapshot_load32(&line->statement);
-    fact.time = VTI_LINE_TIMED;
+    fact.time = vti_snapshot_load32(&line->is_mixed) ? VTI_LINE_MIXED : VTI_LINE_TIMED;
     fact.events = vti_snapshot_load(&line->events);
     fact.hits = vti_snapshot_load(&line->hits);
     fact.total = vti_snapshot_load(&line->total);

@@ -83,6 +83,17 @@ static int parse(int argc, char **argv, struct vti_drain_options *options)
     return options->session && options->output ? 0 : VTI_E_USAGE;
 }
 
+/* Not an option: it is the same environment as the program's. */
+static uint32_t resources_hz(void)
+{
+    const char *text = getenv("VENTURI_RESOURCES");
+    char *end;
+    unsigned long hz = text ? strtoul(text, &end, 10) : 0;
+
+    return text && end != text && !*end && hz <= VTI_RESOURCES_MOST_HZ ? (uint32_t)hz
+                                                                       : VTI_RESOURCES_HZ;
+}
+
 /* Until all processes of the session have ended. At once then: the next run of the program must not
  * fall into this recording. */
 static void run(struct vti_drain *drain)
@@ -116,6 +127,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTERM, ask_to_stop);
     signal(SIGINT, SIG_IGN);
+    options.resources_hz = resources_hz();
     code = vti_drain_create(&drain, &options);
     if (code) {
         /* Another process of the program was quicker: that is as good as ready. */

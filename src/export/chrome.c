@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "export/numbers.h"
+#include "export/resource_counters.h"
 
 #include <stdio.h>
 
@@ -244,6 +245,21 @@ static int add_others(struct chrome *chrome, const struct vt_filter *range)
     return code ? code : got;
 }
 
+static int add_resource(const struct vti_resource_counter *counter, void *arg)
+{
+    struct chrome *chrome = arg;
+
+    open_event(chrome, "C", counter->name);
+    vti_json_add_string(&chrome->json, "cat", "resources");
+    vti_json_add_uint(&chrome->json, "pid", vti_numbers_pid(&chrome->numbers, counter->process));
+    add_time(chrome, counter->time_ns);
+    vti_json_key(&chrome->json, "args");
+    vti_json_object(&chrome->json);
+    vti_json_add_double(&chrome->json, counter->unit, counter->value);
+    vti_json_object_end(&chrome->json);
+    return close_event(chrome);
+}
+
 /* ---- what is missing ------------------------------------------------------------------------- */
 
 static int add_losses(struct chrome *chrome)
@@ -325,6 +341,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
         code = vt_recording_spans(recording, &options->range, add_span, &chrome);
     if (!code)
         code = add_others(&chrome, &options->range);
+    if (!code)
+        code = vti_resource_counters(recording, &options->range, add_resource, &chrome);
     if (!code)
         code = add_losses(&chrome);
     vti_json_array_end(&chrome.json);

@@ -24,7 +24,7 @@ struct vti_copy {
     struct vti_buf source_texts; /* … and the hash of each */
     struct vti_buf entry;        /* scratch */
     struct vti_buf key;          /* scratch */
-    uint32_t host_count, domain_count, process_count, track_count;
+    uint32_t host_count, domain_count, process_count, track_count, tree_count;
     uint64_t overwritten; /* events that gave way as asked, in losses written so far */
 };
 
@@ -98,6 +98,9 @@ int vti_copy_lines(struct vti_copy *copy, struct vti_copy_input *input);
 
 /* Imported function tables; likewise. */
 int vti_copy_profile(struct vti_copy *copy, struct vti_copy_input *input);
+
+/* Readings of resources, of the time that is copied. After the facts. */
+int vti_copy_resources(struct vti_copy *copy, struct vti_copy_input *input);
 
 int vti_copy_meta(struct vti_copy *copy, const struct vti_meta_fact *meta);
 int vti_copy_link(struct vti_copy *copy, const struct vti_clock_link_fact *link);

@@ -384,6 +384,8 @@ static int write_events(struct job *job)
         if (!code)
             code = vti_copy_profile(&job->copy, &source->input);
         if (!code)
+            code = vti_copy_resources(&job->copy, &source->input);
+        if (!code)
             code = vti_copy_events(&job->copy, &source->input);
         if (!code)
             code = write_damage(job, source);

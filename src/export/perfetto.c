@@ -13,12 +13,13 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/protobuf.h"
+#include "export/resource_counters.h"
 #include "model/span_walk.h"
 
 #include <string.h>
 
 /* Tracks are told apart by 64-bit numbers: what they are above, which one below. */
-enum { PROCESSES = 1, THREADS, COUNTERS, ASYNCS, LOSSES };
+enum { PROCESSES = 1, THREADS, COUNTERS, ASYNCS, LOSSES, RESOURCES };
 #define UUID(what, at) ((uint64_t)(what) << 40 | (at))
 
 enum { TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_COUNTER = 8 };
@@ -33,6 +34,7 @@ struct job {
     struct vt_filter range;
     struct vti_map *counters; /* owned; process and site of each counter track */
     uint64_t async_count;
+    uint32_t resource_count; /* counters of resources that are described */
     bool has_async;
     /* Of the thread at hand: */
     uint64_t uuid;
@@ -338,6 +340,32 @@ static int write_async(const struct vt_span *span, void *arg)
     return vti_perfetto_close_event(perfetto);
 }
 
+static int write_resource(const struct vti_resource_counter *counter, void *arg)
+{
+    struct job *job = arg;
+    struct vti_buf *out = &job->perfetto.out;
+    uint64_t uuid = UUID(RESOURCES, counter->number);
+    const struct vt_value value = {.type = VT_VALUE_DOUBLE, .d = counter->value};
+    int code = 0;
+
+    if (job->resource_count <= counter->number) {
+        size_t track = vti_perfetto_open_track(&job->perfetto, uuid, 0);
+        size_t inner;
+
+        job->resource_count = counter->number + 1;
+        vti_proto_string(out, TRACK_NAME, counter->name, strlen(counter->name));
+        inner = vti_proto_begin(out, TRACK_COUNTER);
+        add_unit(out, counter->unit);
+        vti_proto_end(out, inner);
+        code = vti_perfetto_close_track(&job->perfetto, track);
+    }
+    if (code)
+        return code;
+    vti_perfetto_open_event(&job->perfetto, VTI_PERFETTO_COUNTER, uuid, counter->time_ns);
+    vti_perfetto_counter(&job->perfetto, &value);
+    return vti_perfetto_close_event(&job->perfetto);
+}
+
 static int write_losses(struct job *job)
 {
     struct vt_loss_info loss;
@@ -376,6 +404,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
     /* Async spans may have begun before all that was looked at. */
     if (!code && (job.has_async || options->range.from_ns > INT64_MIN))
         code = vt_recording_spans(recording, &options->range, write_async, &job);
+    if (!code)
+        code = vti_resource_counters(recording, &options->range, write_resource, &job);
     if (!code)
         code = write_losses(&job);
     if (!code)

@@ -69,6 +69,8 @@ static int fill(struct vti_copy *copy, struct vti_copy_input *input, bool has_su
     if (!code && !input->copied)
         code = vti_fail(VTI_E_EMPTY, "%s: nothing happened in that range", input->recording->path);
     if (!code)
+        code = vti_copy_resources(copy, input);
+    if (!code)
         code = state_cut(copy, clock, input->cut_before, begin_ns, input->from_ns);
     if (!code)
         code = state_cut(copy, clock, input->cut_after, input->to_ns, end_ns);

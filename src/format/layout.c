@@ -40,6 +40,7 @@ static const char *const kind_names[VTI_KIND_COUNT] = {
     [VTI_SAMPLING] = "SAMPLING",
     [VTI_LINE_DURATIONS] = "LINE_DURATIONS",
     [VTI_LINE_CALLEES] = "LINE_CALLEES",
+    [VTI_RESOURCES] = "RESOURCES",
 };
 
 const char *vti_kind_name(unsigned kind)

@@ -49,6 +49,7 @@ enum vti_kind {
     VTI_SAMPLING,
     VTI_LINE_DURATIONS,
     VTI_LINE_CALLEES,
+    VTI_RESOURCES,
     VTI_KIND_COUNT
 };
 

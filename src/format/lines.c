@@ -40,7 +40,7 @@ bool vti_line_read(struct vti_reader *in, struct vti_line_fact *fact)
     fact->shortest_plus_one = vti_reader_varint(in);
     fact->longest = vti_reader_varint(in);
     fact->open_plus_one = vti_reader_varint(in);
-    return !in->failed && fact->node && fact->time <= VTI_LINE_SAMPLED;
+    return !in->failed && fact->node && fact->time <= VTI_LINE_MIXED;
 }
 
 void vti_line_durations_write(struct vti_buf *out, const struct vti_line_durations_fact *fact)

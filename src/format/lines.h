@@ -4,8 +4,11 @@
 
 #include "format/calls.h"
 
-/* How the time of a line is known. */
-enum vti_line_time { VTI_LINE_UNTIMED, VTI_LINE_TIMED, VTI_LINE_SAMPLED };
+/* The name of a track that has what was counted for all threads of a process together. */
+#define VTI_TRACK_OF_COUNTERS "(all threads)"
+
+/* How the time of a line is known. Mixed: timed, but code of neighbouring lines stands between its own. */
+enum vti_line_time { VTI_LINE_UNTIMED, VTI_LINE_TIMED, VTI_LINE_SAMPLED, VTI_LINE_MIXED };
 
 /*
  * A snapshot: a later one of the same track and node takes the place of an earlier one. One without events and hits

@@ -405,7 +405,7 @@ static void settle(struct vti_writer *writer, size_t done)
             accept(writer, &queued, block);
         } else if (queued.header.kind == VTI_EVENTS) {
             drop(writer, &queued.header);
-        } else {
+        } else if (queued.header.kind != VTI_RESOURCES) { /* readings are not worth the wait */
             memmove(writer->gathered.data + kept, block, queued.bytes);
             kept += queued.bytes;
             queue[kept_count++] = queued;

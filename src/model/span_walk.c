@@ -432,3 +432,8 @@ uint64_t vti_span_walk_number(struct vti_span_walk *walk, uint64_t *parent)
         *parent = base + walk->matcher.frames[walk->match.depth - 1].begun;
     return base + walk->matcher.begun - walk->match.inside;
 }
+
+uint64_t vti_span_walk_begun(const struct vti_span_walk *walk)
+{
+    return walk->match.frame->begun;
+}

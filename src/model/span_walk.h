@@ -29,6 +29,9 @@ int vti_span_walk_next(struct vti_span_walk *walk, struct vt_span *span);
  */
 uint64_t vti_span_walk_number(struct vti_span_walk *walk, uint64_t *parent);
 
+/* How many spans of its track had begun when the span of a thread given last did, itself included. */
+uint64_t vti_span_walk_begun(const struct vti_span_walk *walk);
+
 /* The block to start at, so that all that is said about a span that reaches into the filter is
  * known. */
 uint64_t vti_track_first_block(vt_recording *recording, struct vti_track *track, int64_t from_ns);

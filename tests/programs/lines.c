@@ -37,8 +37,8 @@
 /* Line 12 goes on with the statement of line 11. */
 static const struct vt_line_row rows_of_f[] = {{10, 0}, {11, 1}, {12, 1}, {13, 3}};
 static const struct vt_line_row rows_of_g[] = {{20, 0}, {21, 1}};
-static struct vt_lines f = {0, 13, 4, 0, rows_of_f};
-static struct vt_lines g = {0, 21, 2, 0, rows_of_g};
+static struct vt_lines f = {0, 13, 4, 0, rows_of_f, 0};
+static struct vt_lines g = {0, 21, 2, 0, rows_of_g, 0};
 static unsigned long calls;
 
 static uint32_t function(const char *name, uint32_t line)
@@ -228,7 +228,7 @@ static void full(void)
     for (uint32_t at = 0; at < 160; at++) {
         struct vt_lines *many = calloc(1, sizeof *many);
 
-        *many = (struct vt_lines){function("wide", at + 1), WIDE, WIDE, 0, wide};
+        *many = (struct vt_lines){function("wide", at + 1), WIDE, WIDE, 0, wide, 0};
         vt_lines_enter(many, &frame);
         for (uint32_t i = 0; i < WIDE; i++, events++)
             vt_line_reach(&frame, i, 1);

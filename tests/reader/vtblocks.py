@@ -24,13 +24,14 @@ MAX_LEVELS = 8
 META, HOST, PROCESS, TRACK, CLOCK, CLOCK_LINK = range(1, 7)
 SITES, EVENTS, LOSSES, INDEX, END = 9, 10, 20, 21, 22
 SAMPLES, CALL_TREE, DURATIONS, COSTS, SAMPLING = 12, 13, 23, 24, 26
-SOURCES, LINES, LINE_DURATIONS, LINE_CALLEES = 8, 14, 27, 28
+SOURCES, LINES, LINE_DURATIONS, LINE_CALLEES, RESOURCES = 8, 14, 27, 28, 29
 KIND_NAMES = {
     META: "META", HOST: "HOST", PROCESS: "PROCESS", TRACK: "TRACK", CLOCK: "CLOCK",
     CLOCK_LINK: "CLOCK_LINK", SITES: "SITES", EVENTS: "EVENTS", LOSSES: "LOSSES",
     INDEX: "INDEX", END: "END", CALL_TREE: "CALL_TREE", DURATIONS: "DURATIONS", COSTS: "COSTS",
     SAMPLES: "SAMPLES", SAMPLING: "SAMPLING",
     SOURCES: "SOURCES", LINES: "LINES", LINE_DURATIONS: "LINE_DURATIONS", LINE_CALLEES: "LINE_CALLEES",
+    RESOURCES: "RESOURCES",
 }
 
 
@@ -264,6 +265,7 @@ Sampling = namedtuple("Sampling", "process clock stopped period samples ours cut
 
 Line = namedtuple("Line", "id site line statement time events hits total inner suspended resumes shortest longest open")
 Callee = namedtuple("Callee", "id site calls total")
+Resource = namedtuple("Resource", "type tree number fields")
 Source = namedtuple("Source", "process file text")
 
 
@@ -304,7 +306,7 @@ def _read_line(cursor: Cursor) -> Line:
     """`shortest` and `open` are None where there is none."""
     *numbers, shortest, longest, is_open = cursor.fields("v" * 14)
     line = Line(*numbers, shortest - 1 if shortest else None, longest, is_open - 1 if is_open else None)
-    if not line.id or line.time > 2:
+    if not line.id or line.time > 3:
         raise Malformed("a line without a number or of unknown time")
     return line
 
@@ -321,6 +323,20 @@ def _read_line_callee(cursor: Cursor) -> Callee:
     if not callee.id:
         raise Malformed("a callee of no line")
     return callee
+
+
+def _read_resource(cursor: Cursor) -> Resource:
+    """A process, or a reading: values by bit, ticks still since the reading before. Other types have no fields."""
+    kind, length = cursor.fields("vv")
+    body = Cursor(cursor.take(length))
+    if kind == 1:
+        tree, number, *fields = body.fields("vvvvpvvvvss")
+        return Resource("process", tree, number, fields)
+    if kind == 2:
+        tree, number, ticks, known = body.fields("vvvv")
+        values = {bit: body.fields("v")[0] for bit in range(64) if known >> bit & 1}
+        return Resource("reading", tree, number, [ticks, values])
+    return Resource("unknown", 0, 0, [])
 
 
 FACT_READERS = {
@@ -340,6 +356,7 @@ FACT_READERS = {
     LINES: _read_line,
     LINE_DURATIONS: _read_line_durations,
     LINE_CALLEES: _read_line_callee,
+    RESOURCES: _read_resource,
     SOURCES: lambda cursor: Source(*cursor.fields("pss")),
 }
 

@@ -26,8 +26,8 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 import vtcheck
 from vtblocks import (
     CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
-    KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, SAMPLES, SAMPLING, SITES, SOURCES, TRACK,
-    TRAILER_SIZE, Anchor, Block, Call, Callee, Clock, Cost, Cursor, Damage, Durations, Event, EventBlock, FileHeader,
+    KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES,
+    TRACK, TRAILER_SIZE, Anchor, Block, Call, Callee, Clock, Cost, Cursor, Damage, Durations, Event, EventBlock, FileHeader,
     Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track, Trailer, Unsupported,
     read_events, read_file_header, read_trailer, scan_blocks)
 
@@ -200,6 +200,7 @@ class Recording:
         self.lines: Dict[int, Dict[int, Line]] = {}  # by track, then node
         self.line_durations: Dict[int, Dict[int, Durations]] = {}  # by track, then node
         self.line_callees: Dict[int, Dict[Tuple[int, int], Callee]] = {}  # by track, then node and site
+        self.resources: List[Tuple[int, Any]] = []  # offset of its block, entry
         self.sources: Dict[Tuple[Optional[int], str], str] = {}  # by process (None: all) and file
         self.costs: Dict[Tuple[int, int], Cost] = {}  # by process and language
         self.blocks: List[Block] = []
@@ -265,6 +266,8 @@ class Recording:
             self.samplings[fact.process] = fact
         elif kind == SOURCES:
             self.sources[fact.process, fact.file] = fact.text
+        elif kind == RESOURCES:
+            self.resources.append((block.offset, fact))
         elif kind == LINE_CALLEES:
             self.line_callees.setdefault(block.owner, {})[fact.id, fact.site] = fact
         elif kind in (CALL_TREE, DURATIONS, SAMPLES, LINES, LINE_DURATIONS):

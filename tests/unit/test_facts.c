@@ -1,6 +1,7 @@
 /* test_facts.c - every kind of fact round-trips, and is refused when cut anywhere. */
 #include "base/error.h"
 #include "format/facts.h"
+#include "format/resources.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -279,14 +280,65 @@ static void ids_are_bounded(void **state)
     vti_buf_fini(&out);
 }
 
+static void test_resources(void **state)
+{
+    struct vti_resource_fact process = {.type = VTI_RESOURCE_PROCESS,
+                                        .tree = 1,
+                                        .number = 2,
+                                        .host = 3,
+                                        .domain = 4,
+                                        .process_plus_one = 5,
+                                        .parent = 6,
+                                        .pid = 7,
+                                        .start = 8,
+                                        .end = 9,
+                                        .name = {"cc1", 3},
+                                        .command = {"cc1\0-O2", 7}};
+    struct vti_resource_fact reading = {.type = VTI_RESOURCE_READING,
+                                        .number = 2,
+                                        .ticks = UINT64_MAX,
+                                        .known = 1u << VTI_RESOURCE_CPU_NS |
+                                                 1u << VTI_RESOURCE_AVAILABLE_BYTES};
+    struct vti_resource_fact got;
+    struct vti_buf out = {0};
+    struct vti_reader in;
+
+    (void)state;
+    reading.values[VTI_RESOURCE_CPU_NS] = 1;
+    reading.values[VTI_RESOURCE_AVAILABLE_BYTES] = UINT64_MAX;
+    vti_resource_write(&out, &process);
+    vti_buf_add(&out, "\x09\x02zz", 4); /* of a later version */
+    vti_resource_write(&out, &reading);
+    vti_reader_init(&in, out.data, out.len);
+    assert_true(vti_resource_read(&in, &got));
+    assert_int_equal(got.pid, 7);
+    assert_int_equal(got.end, 9);
+    assert_int_equal(got.parent, 6);
+    assert_memory_equal(got.command.data, "cc1\0-O2", 7);
+    assert_true(vti_resource_read(&in, &got));
+    assert_int_equal(got.type, 9);
+    assert_true(vti_resource_read(&in, &got));
+    assert_int_equal(got.known, reading.known);
+    assert_memory_equal(got.values, reading.values, sizeof got.values);
+    assert_int_equal(vti_reader_left(&in), 0);
+    for (size_t len = 0; len < out.len; len++) { /* cut off anywhere: no read beyond, no crash */
+        vti_reader_init(&in, out.data, len);
+        while (vti_resource_read(&in, &got))
+            ;
+        assert_true(in.failed || vti_reader_left(&in) == 0);
+    }
+    vti_buf_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(meta),          cmocka_unit_test(host),
-        cmocka_unit_test(process),       cmocka_unit_test(track),
-        cmocka_unit_test(clock_anchors), cmocka_unit_test(clock_lies),
-        cmocka_unit_test(clock_link),    cmocka_unit_test(site),
-        cmocka_unit_test(loss),          cmocka_unit_test(ids_are_bounded),
+        cmocka_unit_test(meta),           cmocka_unit_test(host),
+        cmocka_unit_test(process),        cmocka_unit_test(track),
+        cmocka_unit_test(clock_anchors),  cmocka_unit_test(clock_lies),
+        cmocka_unit_test(clock_link),     cmocka_unit_test(site),
+        cmocka_unit_test(loss),           cmocka_unit_test(ids_are_bounded),
+        cmocka_unit_test(test_resources),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

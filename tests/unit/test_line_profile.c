@@ -119,6 +119,9 @@ static void make_recording(void)
          .resumes = 2,
          .shortest_plus_one = 101,
          .longest = 900},
+        /* What a hook has counted for itself and taken back: of no function that there is. */
+        {.node = 6, .site = HELPER, .statement = 10, .time = VTI_LINE_TIMED},
+        {.node = 7, .site = HELPER, .line = 10, .statement = 10, .time = VTI_LINE_TIMED},
     };
     struct vti_buf payload = {0};
 

@@ -186,7 +186,7 @@ static void test_nonsense_is_damage(void **state)
 {
     const struct vti_line_fact good = {.node = 1, .site = 1, .line = 1, .statement = 1, .time = 1};
     const struct vti_line_fact no_node = {.site = 1, .line = 1};
-    const struct vti_line_fact no_time = {.node = 2, .time = VTI_LINE_SAMPLED + 1};
+    const struct vti_line_fact no_time = {.node = 2, .time = VTI_LINE_MIXED + 1};
     struct vt_recording_info info;
     struct vti_buf payload = {0};
     struct vti_line_tables tables;

@@ -1,0 +1,13 @@
+/* number.h - numbers for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M". */
+#ifndef VENTURI_BASE_NUMBER_H
+#define VENTURI_BASE_NUMBER_H
+
+#include <stdint.h>
+
+/* All return `to`. */
+#define VTI_NUMBER_BYTES 32
+char *vti_text_duration(char to[VTI_NUMBER_BYTES], double ns);
+char *vti_text_bytes(char to[VTI_NUMBER_BYTES], uint64_t bytes);
+char *vti_text_count(char to[VTI_NUMBER_BYTES], uint64_t count);
+
+#endif

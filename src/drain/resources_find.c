@@ -1,0 +1,104 @@
+/*
+ * resources_find.c - the processes of the machine that belong to a tree and are not watched yet.
+ *
+ * The kernel tells the number that it gave to a process last. If that is what it was there is nothing to find; if it has
+ * gone up a little the numbers in between are tried; else all processes of the machine are, but not often: those that
+ * have come and gone meanwhile are in the numbers of who waited for them.
+ */
+#include "drain/resources_find.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NUMBERS_MOST 512
+#define SEARCHES_MOST 8
+#define SEARCH_INTERVAL_NS 1000000000u
+#define SESSION_VARIABLE "VENTURI_SESSION"
+
+static bool parent_of(const struct vti_family *family, pid_t pid, pid_t *parent)
+{
+    struct vti_proc_files files = {-1, -1};
+    struct vti_proc_reading reading;
+    bool is_there = vti_proc_take(family->source, pid, &files, false, &reading);
+
+    *parent = reading.parent;
+    return is_there && reading.has_stat;
+}
+
+void vti_family_find_ancestors(struct vti_family *family)
+{
+    pid_t pid = getpid();
+
+    family->ancestors[family->ancestor_count++] = 1;
+    while (family->ancestor_count < VTI_ANCESTORS_MOST && parent_of(family, pid, &pid) && pid > 1)
+        family->ancestors[family->ancestor_count++] = pid;
+}
+
+static bool is_orphan_of_ours(const struct vti_family *family, pid_t pid, pid_t parent)
+{
+    for (unsigned i = 0; i < family->ancestor_count && family->session; i++)
+        if (family->ancestors[i] == parent)
+            return vti_proc_has_variable(family->source, pid, SESSION_VARIABLE, family->session);
+    return false;
+}
+
+/* Most numbers belong to nobody any more, or to a thread: the clock of a process tells that at once. */
+static void consider(struct vti_family *family, pid_t pid)
+{
+    uint64_t ns;
+    pid_t parent;
+
+    if (vti_family_find(family, pid) || !family->source->cpu_ns(pid, &ns) ||
+        !parent_of(family, pid, &parent))
+        return;
+    if (pid != getpid() &&
+        (vti_family_find(family, parent) || is_orphan_of_ours(family, pid, parent)))
+        vti_family_add(family, pid);
+}
+
+static void search_once(struct vti_family *family)
+{
+    DIR *folder = opendir(family->source->root);
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (isdigit((unsigned char)entry->d_name[0]))
+            consider(family, (pid_t)strtol(entry->d_name, NULL, 10));
+    if (folder)
+        closedir(folder);
+}
+
+/* Again as long as there was one: its children may have come before it. */
+static void search_all(struct vti_family *family)
+{
+    uint32_t before;
+    int left = SEARCHES_MOST;
+
+    do {
+        before = family->number;
+        search_once(family);
+    } while (family->number != before && --left);
+}
+
+void vti_family_find_new(struct vti_family *family, pid_t last_pid, uint64_t now_ns)
+{
+    bool is_quiet = last_pid && last_pid == family->last_pid && last_pid == family->pid_before;
+    /* From two rounds ago on: a process gets its number a little before it can be seen. */
+    bool is_small = last_pid && last_pid >= family->pid_before &&
+                    last_pid - family->pid_before <= NUMBERS_MOST;
+
+    if (family->watched) {
+        for (pid_t pid = family->pid_before + 1; is_small && pid <= last_pid; pid++)
+            consider(family, pid);
+        family->is_search_due |= !is_quiet && !is_small;
+        if (family->is_search_due && now_ns >= family->searched_ns + SEARCH_INTERVAL_NS) {
+            family->is_search_due = false;
+            family->searched_ns = now_ns;
+            search_all(family);
+        }
+    }
+    family->pid_before = family->last_pid ? family->last_pid : last_pid;
+    family->last_pid = last_pid;
+}

@@ -1,0 +1,290 @@
+/*
+ * resources_proc.c - what the kernel says of a process and of the machine.
+ *
+ * Measured: a kept file read again takes 3 us for stat and 2 us for io, opened each time 8 and 5; the clock of a process
+ * 0.35 us. The clock counts in nanoseconds where stat counts in steps of 10 ms; stat is for how it divides.
+ */
+#include "drain/resources_proc.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000u
+#define ENVIRONMENT_MOST (256u << 10)
+
+/* Fields of stat behind the name, counted from 0. */
+enum {
+    STATE,
+    PARENT,
+    USER = 11,
+    SYSTEM,
+    REAPED_USER,
+    REAPED_SYSTEM,
+    THREADS = 17,
+    START = 19,
+    MEMORY = 21,
+    FIELDS
+};
+
+/* The kernel's own number for the CPU clock of a process: needs no permission and no file. */
+static bool process_clock(pid_t pid, uint64_t *ns)
+{
+    struct timespec time;
+
+    if (clock_gettime((clockid_t)(~(unsigned)pid << 3 | 2), &time))
+        return false;
+    *ns = (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
+    return true;
+}
+
+void vti_proc_source_init(struct vti_proc_source *source)
+{
+    source->root = "/proc";
+    source->cpu_ns = process_clock;
+    source->clock_hz = sysconf(_SC_CLK_TCK);
+    source->page_bytes = sysconf(_SC_PAGESIZE);
+}
+
+/* A file of a process, or of the machine (0). */
+static int open_file(const struct vti_proc_source *source, pid_t pid, const char *name)
+{
+    char path[512];
+
+    if (pid)
+        snprintf(path, sizeof path, "%s/%ld/%s", source->root, (long)pid, name);
+    else
+        snprintf(path, sizeof path, "%s/%s", source->root, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* As text; how many bytes, 0 if there are none. *fd is opened if it is not, and closed again unless it is to be kept. */
+static size_t read_file(const struct vti_proc_source *source, pid_t pid, const char *name, int *fd,
+                        bool is_kept, char *to, size_t room)
+{
+    ssize_t got;
+
+    if (*fd < 0)
+        *fd = open_file(source, pid, name);
+    got = *fd < 0 ? -1 : pread(*fd, to, room - 1, 0);
+    to[got > 0 ? got : 0] = 0;
+    if (*fd >= 0 && !is_kept) {
+        close(*fd);
+        *fd = -1;
+    }
+    return got > 0 ? (size_t)got : 0;
+}
+
+static uint64_t clock_ns(const struct vti_proc_source *source, uint64_t ticks)
+{
+    uint64_t each = SECOND_NS / (uint64_t)(source->clock_hz > 0 ? source->clock_hz : 100);
+
+    return ticks > UINT64_MAX / each ? UINT64_MAX : ticks * each;
+}
+
+/* The name may hold anything, brackets and line ends too; behind the last bracket are numbers. */
+static bool parse_stat(const struct vti_proc_source *source, char *line,
+                       struct vti_proc_reading *reading)
+{
+    char *name = strchr(line, '(');
+    char *at = strrchr(line, ')');
+    uint64_t fields[FIELDS] = {0};
+    uint64_t user;
+    uint64_t system;
+
+    if (!name || !at || at < name || at[1] != ' ' || !at[2])
+        return false;
+    *at = 0;
+    snprintf(reading->name, sizeof reading->name, "%s", name + 1);
+    reading->state = at[2];
+    at += 3;
+    for (unsigned i = PARENT; i < FIELDS; i++) {
+        char *end;
+
+        fields[i] = strtoull(at, &end, 10);
+        if (end == at)
+            return false;
+        at = end;
+    }
+    user = clock_ns(source, fields[USER]);
+    system = clock_ns(source, fields[SYSTEM]);
+    reading->parent = (pid_t)fields[PARENT];
+    reading->start_clock = fields[START];
+    reading->reaped.user_ns = clock_ns(source, fields[REAPED_USER]);
+    reading->reaped.all_ns = vti_add_capped(reading->reaped.user_ns,
+                                            clock_ns(source, fields[REAPED_SYSTEM]));
+    reading->threads = fields[THREADS];
+    reading->memory_bytes = reading->state == 'Z' ? 0
+                                                  : fields[MEMORY] * (uint64_t)source->page_bytes;
+    if (!reading->has_cpu)
+        reading->cpu.all_ns = vti_add_capped(user, system);
+    reading->has_cpu = true;
+    /* Steps of the same clock: their proportion holds for the whole. */
+    reading->cpu.user_ns = user + system ? (uint64_t)((double)reading->cpu.all_ns * (double)user /
+                                                      ((double)user + (double)system))
+                                         : reading->cpu.all_ns;
+    return true;
+}
+
+static bool parse_io(const char *text, struct vti_proc_reading *reading)
+{
+    static const char *const names[VTI_IO_COUNT] = {[VTI_IO_READ] = "rchar: ",
+                                                    [VTI_IO_WRITTEN] = "wchar: ",
+                                                    [VTI_IO_DISK_READ] = "\nread_bytes: ",
+                                                    [VTI_IO_DISK_WRITTEN] = "\nwrite_bytes: "};
+
+    for (unsigned i = 0; i < VTI_IO_COUNT; i++) {
+        const char *at = strstr(text, names[i]);
+
+        if (!at)
+            return false;
+        reading->io[i] = strtoull(at + strlen(names[i]), NULL, 10);
+    }
+    return true;
+}
+
+bool vti_proc_take(const struct vti_proc_source *source, pid_t pid, struct vti_proc_files *files,
+                   bool is_kept, struct vti_proc_reading *reading)
+{
+    bool was_open = files->stat_fd >= 0;
+    char text[1024];
+
+    memset(reading, 0, sizeof *reading);
+    reading->has_cpu = source->cpu_ns(pid, &reading->cpu.all_ns);
+    reading->has_stat = read_file(source, pid, "stat", &files->stat_fd, is_kept, text,
+                                  sizeof text) &&
+                        parse_stat(source, text, reading);
+    /* A kept file belongs to the process that it was opened for, the number and its clock may not. */
+    if (!reading->has_stat && (was_open || !reading->has_cpu))
+        return false;
+    if (reading->has_stat)
+        reading->has_io = read_file(source, pid, "io", &files->io_fd, is_kept, text, sizeof text) &&
+                          parse_io(text, reading);
+    return true;
+}
+
+void vti_proc_files_close(struct vti_proc_files *files)
+{
+    if (files->stat_fd >= 0)
+        close(files->stat_fd);
+    if (files->io_fd >= 0)
+        close(files->io_fd);
+    files->stat_fd = files->io_fd = -1;
+}
+
+/* "NAME:   1234 kB" on a line of its own. */
+static bool find_kilobytes(const char *text, const char *name, uint64_t *bytes)
+{
+    const char *at = strstr(text, name);
+
+    if (!at)
+        return false;
+    *bytes = strtoull(at + strlen(name), NULL, 10) * 1024;
+    return true;
+}
+
+uint64_t vti_proc_peak(const struct vti_proc_source *source, pid_t pid)
+{
+    uint64_t bytes = 0;
+    char text[4096];
+    int fd = -1;
+
+    if (read_file(source, pid, "status", &fd, false, text, sizeof text))
+        find_kilobytes(text, "\nVmHWM:", &bytes);
+    return bytes;
+}
+
+size_t vti_proc_command(const struct vti_proc_source *source, pid_t pid, char *to, size_t room)
+{
+    int fd = -1;
+    size_t len = read_file(source, pid, "cmdline", &fd, false, to, room);
+
+    return len && !to[len - 1] ? len - 1 : len;
+}
+
+bool vti_proc_has_variable(const struct vti_proc_source *source, pid_t pid, const char *name,
+                           const char *value)
+{
+    size_t name_len = strlen(name);
+    char *text = malloc(ENVIRONMENT_MOST);
+    bool is_found = false;
+    int fd = -1;
+    size_t len = text ? read_file(source, pid, "environ", &fd, false, text, ENVIRONMENT_MOST) : 0;
+
+    for (size_t at = 0; at < len && !is_found; at += strlen(text + at) + 1)
+        is_found = !strncmp(text + at, name, name_len) && text[at + name_len] == '=' &&
+                   !strcmp(text + at + name_len + 1, value);
+    free(text);
+    return is_found;
+}
+
+/* ---- the machine -------------------------------------------------------------------------------- */
+
+void vti_machine_init(struct vti_machine *machine, const struct vti_proc_source *source,
+                      bool is_kept)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    *machine = (struct vti_machine){.source = source,
+                                    .is_kept = is_kept,
+                                    .load_fd = -1,
+                                    .uptime_fd = -1,
+                                    .memory_fd = -1,
+                                    .cpu_count = count > 0 ? (uint32_t)count : 1};
+}
+
+static size_t read_machine(const struct vti_machine *machine, const char *name, int *fd, char *to,
+                           size_t room)
+{
+    return read_file(machine->source, 0, name, fd, machine->is_kept, to, room);
+}
+
+void vti_machine_fini(struct vti_machine *machine)
+{
+    if (machine->load_fd >= 0)
+        close(machine->load_fd);
+    if (machine->uptime_fd >= 0)
+        close(machine->uptime_fd);
+    if (machine->memory_fd >= 0)
+        close(machine->memory_fd);
+}
+
+/* Uptime and what all CPUs together were idle: the cheap part of what /proc/stat says. */
+static void take_busy(struct vti_machine *machine)
+{
+    char text[128];
+    char *end;
+    double up;
+    double idle;
+    double busy;
+
+    machine->has_busy = false;
+    if (!read_machine(machine, "uptime", &machine->uptime_fd, text, sizeof text))
+        return;
+    up = strtod(text, &end);
+    idle = strtod(end, NULL);
+    busy = (up * machine->cpu_count - idle) * SECOND_NS;
+    machine->has_busy = busy >= 0 && busy < 1e19;
+    machine->busy_ns = machine->has_busy ? (uint64_t)busy : 0;
+}
+
+void vti_machine_take(struct vti_machine *machine, bool with_memory)
+{
+    char text[4096];
+    const char *last = NULL;
+
+    take_busy(machine);
+    if (read_machine(machine, "loadavg", &machine->load_fd, text, sizeof text))
+        last = strrchr(text, ' ');
+    machine->last_pid = last ? (pid_t)strtol(last, NULL, 10) : 0;
+    if (with_memory)
+        machine->has_available = read_machine(machine, "meminfo", &machine->memory_fd, text,
+                                              sizeof text) &&
+                                 find_kilobytes(text, "MemAvailable:", &machine->available_bytes);
+}
