@@ -35,6 +35,8 @@ struct vt_lines {
     uint32_t row_count;
     uint32_t number; /* the runtime's own; 0 at first */
     const struct vt_line_row *rows;
+    uint32_t
+        is_mixed; /* 1: instructions of several lines stand between each other: times are of neighbours too */
 };
 
 /* A call begins. `frame` stands for the call until it ends; two open calls of a thread differ in it. */

@@ -156,6 +156,8 @@ static int add_durations(struct vti_lines_line *to, const struct vti_lines_line 
 static int add_numbers(struct vti_lines_line *to, const struct vti_lines_line *from, double scale)
 {
     to->how = to->how > from->how ? to->how : from->how;
+    to->is_mixed |= from->is_mixed;
+    to->measured += from->measured * scale;
     to->events = plus(to->events, from->events);
     to->hits = plus(to->hits, from->hits);
     to->samples = plus(to->samples, from->samples);
@@ -308,6 +310,22 @@ bool vti_lines_has_hits(const struct vti_lines_function *function,
     return line->hits || line->how == VTI_LINE_UNTIMED || strcmp(function->language, "c") != 0;
 }
 
+bool vti_lines_has_time(const struct vti_lines_function *function)
+{
+    bool has_one = strcmp(function->language, "c") != 0 || !isnan(function->total);
+
+    for (size_t i = 0; i < function->line_count && !has_one; i++)
+        has_one = function->lines[i].how != VTI_LINE_UNTIMED;
+    return has_one;
+}
+
+bool vti_lines_is_rough(const struct vti_lines_function *function,
+                        const struct vti_lines_line *line)
+{
+    return line->how == VTI_LINE_TIMED && line->measured > 2 * line->time &&
+           !strcmp(function->language, "c");
+}
+
 double vti_lines_total(const struct vti_lines_function *function)
 {
     double sum = 0;
@@ -368,6 +386,7 @@ static void rescale(struct vti_lines *lines, double unit_s)
             struct vti_lines_line *line = &function->lines[j];
 
             line->time *= scale;
+            line->measured *= scale;
             line->error *= scale;
             line->suspended *= scale;
             line->shortest *= scale;
@@ -392,6 +411,10 @@ int vti_lines_add(struct vti_lines *to, const struct vti_lines *from)
                                      from->sources[i].text, from->sources[i].len);
     to->is_file = to->is_file && from->is_file;
     to->is_estimated = to->is_estimated || from->is_estimated;
+    to->is_timed = to->is_timed || from->is_timed;
+    to->has_counts = to->has_counts || from->has_counts;
+    to->is_capped = to->is_capped || from->is_capped;
+    to->has_nameless = to->has_nameless || from->has_nameless;
     to->cost_ns += from->cost_ns;
     to->cost_event_ns = fmax(to->cost_event_ns, from->cost_event_ns);
     to->lost_lines = plus(to->lost_lines, from->lost_lines);

@@ -33,7 +33,9 @@ struct vti_lines_line {
     uint64_t hits;      /* how often a statement began there */
     uint64_t samples;   /* that the time was estimated from */
     double time;
-    double error;     /* standard error of an estimate; 0: none */
+    double error;    /* standard error of an estimate; 0: none */
+    double measured; /* `time` with our own cost, 0: the same */
+    bool is_mixed;   /* code of neighbouring lines stands between its own: the time is theirs too */
     double suspended; /* in none of the other times */
     uint64_t resumes;
     double shortest, longest;         /* of one execution of the statement; NaN: unknown */
@@ -71,11 +73,16 @@ struct vti_lines {
     size_t function_count, function_room;
     struct vti_lines_source *sources;
     size_t source_count, source_room;
-    double cost_ns;       /* what was subtracted, in all … */
+    double cost_ns;       /* what was subtracted, in all: no more than was measured, … */
     double cost_event_ns; /* … and for one line event */
     uint64_t lost_lines;
-    bool has_lines_on;     /* lines were to be recorded */
-    bool is_estimated;     /* there are estimates among the times */
+    bool has_lines_on; /* lines were to be recorded */
+    bool is_estimated; /* there are estimates among the times */
+    bool is_timed;     /* there are measured ones */
+    bool
+        has_counts; /* how often lines of C ran was counted, for all threads of a process together */
+    bool is_capped;        /* of a .lprof: numbers that were too large became the largest */
+    bool has_nameless;     /* there are functions of C without debug info: they are left out */
     int64_t recorded_s;    /* when it was recorded, since 1970; 0: unknown */
     struct vti_map *known; /* owned, as `texts`: keys of functions */
     struct vti_map *texts;
@@ -107,6 +114,13 @@ int vti_lines_add(struct vti_lines *to, const struct vti_lines *from);
 
 /* Whether it is known how often a line ran. Of C that is counted apart from its time, and may be missing. */
 bool vti_lines_has_hits(const struct vti_lines_function *function,
+                        const struct vti_lines_line *line);
+
+/* Whether anything is known about the time of a function. Lines of C may have been counted only. */
+bool vti_lines_has_time(const struct vti_lines_function *function);
+
+/* Whether most of what was measured of a line of C was our own cost: what is left is rough. */
+bool vti_lines_is_rough(const struct vti_lines_function *function,
                         const struct vti_lines_line *line);
 
 /* What the share of a line is taken from: the sum of all its lines, but no more than the function's own time. */

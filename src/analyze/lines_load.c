@@ -112,6 +112,13 @@ static double time_of(const struct loading *loading, const struct vti_line_fact 
     return fmax(measured_time(loading, fact) - own, 0);
 }
 
+/* What was subtracted for the events of a line itself: no more than its time was. */
+static double own_cost(const struct loading *loading, const struct vti_line_fact *fact, double cost)
+{
+    return fmin((double)fact->events * cost * loading->ns_per_tick,
+                measured_time(loading, fact) - time_of(loading, fact, cost));
+}
+
 static void add_whole(const struct loading *loading, struct vti_lines_function *function,
                       const struct vti_line_fact *fact, double cost)
 {
@@ -190,18 +197,32 @@ static int add_line(struct loading *loading, struct vti_lines_function *function
         return VTI_E_NOMEM;
     line->statement = is_own ? fact->line : fact->statement;
     line->events = fact->events;
-    line->how = fact->time;
-    loading->lines->cost_ns += (double)fact->events * cost * loading->ns_per_tick;
+    line->is_mixed = fact->time == VTI_LINE_MIXED;
+    line->how = line->is_mixed ? VTI_LINE_TIMED : fact->time;
+    loading->lines->is_timed |= line->how == VTI_LINE_TIMED;
+    loading->lines->has_counts |= line->how == VTI_LINE_UNTIMED;
+    loading->lines->cost_ns += own_cost(loading, fact, cost);
     if (is_folded && !is_own && has_own_entry(loading, fact->site, fact->statement))
         return 0; /* its numbers are in the statement's own entry */
     line->hits = is_folded ? fact->hits : fact->events;
     line->time = time_of(loading, fact, cost);
+    line->measured = measured_time(loading, fact);
     function->excess += measured_time(loading, fact);
     line->suspended = (double)fact->suspended * loading->ns_per_tick;
     line->resumes = fact->resumes;
     if (fact->time == VTI_LINE_SAMPLED)
         add_error(loading, line, fact);
     return add_durations(loading, line, fact, cost);
+}
+
+/* Of a function of C that was timed but is known by its address only, without debug info: its file is a program. What
+ * was counted or sampled has got its name another way. */
+static bool is_nameless(const struct loading *loading, const struct vti_line_fact *fact)
+{
+    const struct vti_site *site = site_of(loading, fact->site);
+
+    return (fact->time == VTI_LINE_TIMED || fact->time == VTI_LINE_MIXED) && site && !site->line &&
+           !strcmp(site->unit, "c");
 }
 
 static int add_fact(struct loading *loading, const struct vti_line_fact *fact)
@@ -213,6 +234,10 @@ static int add_fact(struct loading *loading, const struct vti_line_fact *fact)
     if (!fact->events && !fact->hits && !fact->resumes && fact->line &&
         fact->time != VTI_LINE_SAMPLED)
         return 0;
+    if (is_nameless(loading, fact)) {
+        loading->lines->has_nameless = true;
+        return 0;
+    }
     function = function_of(loading, fact->site, &code);
     if (!function)
         return code;
@@ -273,7 +298,7 @@ static int find_statements(struct loading *loading)
 /* Of a hook that measured itself, between two snapshots. */
 static bool is_taken_back(const struct vti_line_fact *fact)
 {
-    return fact->time == VTI_LINE_TIMED &&
+    return (fact->time == VTI_LINE_TIMED || fact->time == VTI_LINE_MIXED) &&
            !(fact->events | fact->hits | fact->total | fact->suspended | fact->open_plus_one);
 }
 
@@ -328,7 +353,7 @@ static void take_facts(const struct loading *loading)
     struct vt_recording_info info;
 
     vt_recording_info(loading->recording, &info);
-    lines->recorded_s = (info.start_realtime_ns + info.duration_ns) / 1000000000 + 1;
+    lines->recorded_s = info.start_realtime_ns / 1000000000 + info.duration_ns / 1000000000 + 2;
     for (size_t i = 0; i < facts->loss_count; i++)
         if (facts->losses[i].reason == VTI_LOSS_LINES)
             lines->lost_lines = plus(lines->lost_lines, facts->losses[i].events);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#define HITS_MOST 1e18 /* that are no whole number */
 #define TEXT_MOST 65536
 
 struct loading {
@@ -72,9 +73,17 @@ static bool take_hits(const struct vti_pickle_value *value, uint64_t *hits)
     if (!take_time(value, &number) || number < 0)
         return false;
     *hits = value->type == VTI_PICKLE_INT ? (uint64_t)value->number
-            : number < 1e18               ? (uint64_t)number
-                                          : (uint64_t)1e18;
+            : number < HITS_MOST          ? (uint64_t)number
+                                          : (uint64_t)HITS_MOST;
     return true;
+}
+
+/* Whether it may have been larger. */
+static bool is_capped(const struct vti_pickle_value *value)
+{
+    if (value->type == VTI_PICKLE_INT)
+        return value->number == INT64_MAX || value->number == INT64_MIN;
+    return value->real > HITS_MOST;
 }
 
 static int take_numbers(struct loading *loading, struct vti_lines_function *function,
@@ -89,6 +98,8 @@ static int take_numbers(struct loading *loading, struct vti_lines_function *func
     line = vti_lines_line(function, numbers.line);
     if (!line)
         return VTI_E_NOMEM;
+    loading->lines->is_capped |= is_capped(parts[1]) ||
+                                 (parts[2]->type == VTI_PICKLE_INT && is_capped(parts[2]));
     line->hits = line->events = numbers.hits;
     line->time = numbers.time;
     line->how = VTI_LINE_TIMED;

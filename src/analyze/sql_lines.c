@@ -122,7 +122,7 @@ static double total_ns(const struct state *state, const struct vti_line_fact *li
 {
     double ticks = (double)line->total;
 
-    if (line->time != VTI_LINE_TIMED)
+    if (line->time == VTI_LINE_UNTIMED || line->time == VTI_LINE_SAMPLED)
         return line->time == VTI_LINE_SAMPLED ? ticks : NAN;
     if (line->open_plus_one)
         ticks += (double)(line->open_plus_one - 1);

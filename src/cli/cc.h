@@ -10,6 +10,7 @@
 struct vti_cc {
     char **words;
     size_t count;
+    bool is_clang;
     char folder[PATH_MAX]; /* of our runtime, and options that name it: */
     char rpath[PATH_MAX + 16];
     char script[PATH_MAX + 64];
@@ -28,8 +29,13 @@ struct vti_cc_lines {
 /* Takes -l and --exact off the front of `argv`. False after having said what is wrong with them. */
 bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv);
 
-/* What stands in front of the user's options, and behind them when something is linked: then line->folder is known. */
-void vti_cc_lines_before(const struct vti_cc_lines *lines, struct vti_cc *line, bool is_clang);
+/* What stands in front of the user's options, … */
+void vti_cc_lines_before(const struct vti_cc_lines *lines, struct vti_cc *line);
+
+/* … behind them, because --exact needs it whatever they say, … */
+void vti_cc_lines_insist(struct vti_cc *line, char *const *words);
+
+/* … and when something is linked: then line->folder is known. */
 void vti_cc_lines_after(struct vti_cc *line, bool is_static);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,7 +62,7 @@ bool vti_cc_lines_take(struct vti_cc_lines *lines, int *argc, char ***argv)
 }
 
 /* Functions say when they begin and end, all of their lines are their own, and our assembler comes first. */
-static void add_exact(const struct vti_cc_lines *lines, struct vti_cc *line, bool is_clang)
+static void add_exact(const struct vti_cc_lines *lines, struct vti_cc *line)
 {
     static const char *const options[] = {"-finstrument-functions", "-fno-omit-frame-pointer",
                                           "-mno-red-zone", "-fno-inline",
@@ -72,7 +73,7 @@ static void add_exact(const struct vti_cc_lines *lines, struct vti_cc *line, boo
     vti_cc_add(line, line->tools);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         vti_cc_add(line, options[i]);
-    if (is_clang) {
+    if (line->is_clang) {
         vti_cc_add(line, "-fno-integrated-as");
     } else {
         vti_cc_add(line, "-fno-reorder-blocks-and-partition");
@@ -80,16 +81,42 @@ static void add_exact(const struct vti_cc_lines *lines, struct vti_cc *line, boo
     }
 }
 
-void vti_cc_lines_before(const struct vti_cc_lines *lines, struct vti_cc *line, bool is_clang)
+void vti_cc_lines_before(const struct vti_cc_lines *lines, struct vti_cc *line)
 {
     vti_cc_add(line, "-fprofile-arcs");
     vti_cc_add(line, "-ftest-coverage");
     vti_cc_add(line, "-fprofile-update=atomic");
     vti_cc_add(line, "-fdata-sections");
-    if (!is_clang) /* which inlines only after it has put in the counters */
+    if (!line->is_clang) /* which inlines only after it has put in the counters */
         vti_cc_add(line, "-fno-early-inlining");
     if (lines->is_exact)
-        add_exact(lines, line, is_clang);
+        add_exact(lines, line);
+}
+
+/* Whether the compiler leaves code in the order of its lines: then our assembler need not look for what it has mixed. */
+static bool is_plain(char *const *words)
+{
+    bool is_one = true;
+
+    for (; *words; words++) {
+        if (!strncmp(*words, "-O", 2))
+            is_one = !strcmp(*words, "-O0");
+        else if (!strncmp(*words, "-flto", 5)) /* what it links was compiled by others */
+            return false;
+    }
+    return is_one;
+}
+
+void vti_cc_lines_insist(struct vti_cc *line, char *const *words)
+{
+    if (is_plain(words))
+        setenv("VENTURI_EXACT_PLAIN", "1", 1);
+    else
+        unsetenv("VENTURI_EXACT_PLAIN");
+    vti_cc_add(line, "-fno-omit-frame-pointer");
+    vti_cc_add(line, "-mno-red-zone");
+    if (line->is_clang) /* whose linker makes no text for an assembler */
+        vti_cc_add(line, "-fno-lto");
 }
 
 void vti_cc_lines_after(struct vti_cc *line, bool is_static)

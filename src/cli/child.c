@@ -91,6 +91,7 @@ int vti_child_start(struct vti_child *child, char **program)
 bool vti_child_check(struct vti_child *child)
 {
     struct signalfd_siginfo info;
+    siginfo_t ended;
 
     while (read(child->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
         bool is_from_terminal = info.ssi_code == SI_KERNEL;
@@ -100,10 +101,15 @@ bool vti_child_check(struct vti_child *child)
         if (!is_from_terminal && (pid_t)info.ssi_pid != child->pid)
             kill(child->pid, (int)info.ssi_signo);
     }
-    if (waitpid(child->pid, &child->status, WNOHANG) != child->pid)
-        return false;
+    ended.si_pid = 0;
+    waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOHANG | WNOWAIT);
+    return ended.si_pid == child->pid;
+}
+
+void vti_child_reap(struct vti_child *child)
+{
+    wait4(child->pid, &child->status, 0, &child->usage);
     vti_group_end(&child->group);
-    return true;
 }
 
 int vti_child_exit(struct vti_child *child)

@@ -176,13 +176,12 @@ static void add_functions(struct vti_cc *line)
 
 static void before_user(const struct vti_cc_lines *lines, struct vti_cc *line)
 {
-    bool is_by_clang = is_clang(line);
-
+    line->is_clang = is_clang(line);
     if (lines->is_on) {
-        vti_cc_lines_before(lines, line, is_by_clang);
+        vti_cc_lines_before(lines, line);
         return;
     }
-    if (!is_by_clang)
+    if (!line->is_clang)
         vti_cc_add(line, "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib/gcc");
     vti_cc_add(line, "-finstrument-functions");
     vti_cc_add(line, "-fno-omit-frame-pointer");
@@ -208,10 +207,8 @@ static void fill(struct vti_cc *line, const struct job *job)
         vti_cc_add(line, "-g");
     for (int i = 1; i < job->argc; i++)
         vti_cc_add(line, job->argv[i]);
-    if (job->lines.is_exact) { /* last: the hook needs them, whatever was asked for */
-        vti_cc_add(line, "-fno-omit-frame-pointer");
-        vti_cc_add(line, "-mno-red-zone");
-    }
+    if (job->lines.is_exact)
+        vti_cc_lines_insist(line, job->argv + 1);
     if (job->library[0]) {
         snprintf(line->folder, sizeof line->folder, "%s", job->library);
         *strrchr(line->folder, '/') = 0;

@@ -4,6 +4,7 @@
  */
 #include "analyze/calls.h"
 #include "analyze/check.h"
+#include "analyze/resources.h"
 #include "analyze/values.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -158,6 +159,10 @@ static void print_recording(const struct vti_info *all)
                    (unsigned long long)all->line_events, (unsigned long long)all->lines,
                    all->lines == 1 ? "" : "s", (unsigned long long)all->sources,
                    all->sources == 1 ? "" : "s");
+    if (all->readings)
+        print_line("resources", "%llu readings of %llu process%s (venturi query)",
+                   (unsigned long long)all->readings, (unsigned long long)all->watched,
+                   all->watched == 1 ? "" : "es");
     print_cost(all);
     if (*info->writer_version)
         print_line("writer", "venturi %s, %s", info->writer_version,
@@ -430,6 +435,18 @@ static int count_lines(struct vti_info *all)
     return code;
 }
 
+static int count_readings(struct vti_info *all)
+{
+    struct vti_resources resources;
+    int code = vti_resources_load(&resources, all->recording);
+
+    for (size_t i = 0; i < resources.tree_count; i++)
+        all->readings += resources.trees[i].series.count;
+    all->watched = resources.process_count;
+    vti_resources_fini(&resources);
+    return code;
+}
+
 static int show(vt_recording *recording, void *arg)
 {
     const bool *is_json = arg;
@@ -446,6 +463,8 @@ static int show(vt_recording *recording, void *arg)
         code = count_calls(&all);
     if (!code)
         code = count_lines(&all);
+    if (!code)
+        code = count_readings(&all);
     if (!code)
         code = *is_json ? vti_info_json(&all) : print_info(&all);
     vti_losses_free(&all.losses);

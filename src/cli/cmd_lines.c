@@ -157,6 +157,17 @@ static int load(struct vti_lines *lines, const struct request *request)
     return code;
 }
 
+/* Whether lines of C were counted, which then could not be named. */
+static bool has_counters(const vt_recording *recording)
+{
+    struct vt_track_info track;
+
+    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++)
+        if (!strcmp(track.name, VTI_TRACK_OF_COUNTERS))
+            return true;
+    return false;
+}
+
 /* Nothing to show: why, and what to do about it. */
 static int say_empty(const struct request *request, const struct vti_lines *lines)
 {
@@ -172,10 +183,12 @@ static int say_empty(const struct request *request, const struct vti_lines *line
         return vti_cmd_error("lines", code);
     code = vti_reading_lacks(
         "lines", recording, "lines",
-        lines->has_lines_on ? ": no function that is profiled was called while recording was on "
-                              "(put @profile above one that is, or run -l -p MODULE)"
-                            : ": it was recorded without -l, or paused, or nothing had @profile "
-                              "(venturi run -l, -p MODULE); venturi stats shows functions");
+        has_counters(recording) ? ": C was counted, but the notes of its objects (.gcno) were not "
+                                  "there or do not fit: compile with `venturi cc -l`, run again"
+        : lines->has_lines_on ? ": no function that is profiled was called while recording was on "
+                                "(put @profile above one that is, or run -l -p MODULE)"
+                              : ": it was recorded without -l, or paused, or nothing had @profile "
+                                "(venturi run -l, -p MODULE); venturi stats shows functions");
     vt_recording_close(recording);
     return code;
 }
@@ -265,49 +278,71 @@ static void warn_of_outsiders(struct vti_lines_view *view)
                      lines == 1 ? "is" : "are");
 }
 
-/* Code that was compiled with --exact. */
-static bool has_exact_c(const struct vti_lines *lines)
-{
-    for (size_t i = 0; i < lines->function_count; i++) {
-        const struct vti_lines_function *function = &lines->functions[i];
-
-        for (size_t j = 0; j < function->line_count && !strcmp(function->language, "c"); j++)
-            if (function->lines[j].how == VTI_LINE_TIMED)
-                return true;
-    }
-    return false;
-}
-
-static bool has_any_callee(const struct vti_lines *lines)
+static bool has_line(const struct vti_lines *lines,
+                     bool (*is_one)(const struct vti_lines_function *,
+                                    const struct vti_lines_line *))
 {
     for (size_t i = 0; i < lines->function_count; i++)
         for (size_t j = 0; j < lines->functions[i].line_count; j++)
-            if (lines->functions[i].lines[j].callee_count)
+            if (is_one(&lines->functions[i], &lines->functions[i].lines[j]))
                 return true;
     return false;
 }
 
-/* How far the numbers of a recording are to be trusted. */
-static void say_trust(const struct vti_lines *lines)
+static bool is_mixed(const struct vti_lines_function *function, const struct vti_lines_line *line)
 {
-    char each[VTI_NUMBER_BYTES], all[VTI_NUMBER_BYTES];
+    (void)function;
+    return line->is_mixed;
+}
 
+static bool has_callees(const struct vti_lines_function *function,
+                        const struct vti_lines_line *line)
+{
+    (void)function;
+    return line->callee_count;
+}
+
+static void say_cost(const struct vti_lines *lines)
+{
+    char each[VTI_NUMBER_BYTES], all[VTI_NUMBER_BYTES], lost[64];
+
+    snprintf(lost, sizeof lost, "%llu line%s lost", (unsigned long long)lines->lost_lines,
+             lines->lost_lines == 1 ? "" : "s");
+    if (lines->cost_ns > 0)
+        fprintf(stderr, "venturi: %s of our own cost subtracted (%s a line), %s\n",
+                vti_text_duration(all, lines->cost_ns),
+                vti_text_duration(each, lines->cost_event_ns), lost);
+    else if (lines->is_timed)
+        fprintf(stderr, "venturi: our own cost is not subtracted, %s\n", lost);
+    else if (lines->lost_lines)
+        fprintf(stderr, "venturi: %s\n", lost);
+}
+
+/* How far the numbers of a recording are to be trusted. */
+static void say_trust(const struct vti_lines *lines, bool is_apart)
+{
     if (lines->is_file)
         return;
     if (lines->is_estimated)
         fputs("venturi: times with ~ are estimates, from samples; +/- is their standard error\n",
               stderr);
-    if (has_exact_c(lines))
-        fputs("venturi: exact times of C: optimised code (-O1 and up) mixes neighbouring lines\n",
+    if (has_line(lines, vti_lines_is_rough))
+        fputs("venturi: exact times of C with ~ are rough: most of what was measured there was our "
+              "own cost\n",
               stderr);
-    if (lines->cost_ns > 0)
-        fprintf(stderr, "venturi: %s of our own cost subtracted (%s a line), %llu line%s lost\n",
-                vti_text_duration(all, lines->cost_ns),
-                vti_text_duration(each, lines->cost_event_ns),
-                (unsigned long long)lines->lost_lines, lines->lost_lines == 1 ? "" : "s");
-    else if (!lines->is_estimated || lines->lost_lines)
-        fprintf(stderr, "venturi: our own cost is not subtracted, %llu line%s lost\n",
-                (unsigned long long)lines->lost_lines, lines->lost_lines == 1 ? "" : "s");
+    if (has_line(lines, is_mixed))
+        fputs("venturi: exact times of C: the compiler has mixed code of neighbouring lines (-O1 "
+              "and up): read them together\n",
+              stderr);
+    if (is_apart && lines->has_counts)
+        fputs("venturi: hits of C are counted for each process, not for each thread: they stand "
+              "under (all threads)\n",
+              stderr);
+    if (lines->has_nameless)
+        fputs("venturi: functions of C without debug info were timed: they have no table (compile "
+              "with -g)\n",
+              stderr);
+    say_cost(lines);
 }
 
 static int show(const struct request *request, struct vti_lines_view *view)
@@ -322,9 +357,12 @@ static int show(const struct request *request, struct vti_lines_view *view)
         warn_of_sources(view);
         if (view->lines->is_file)
             warn_of_outsiders(view);
-        if (view->has_callees && !has_any_callee(view->lines))
+        if (view->lines->is_capped)
+            vti_cmd_warn("lines", "numbers that are too large (above 2^63) are shown as the "
+                                  "largest there is");
+        if (view->has_callees && !has_line(view->lines, has_callees))
             vti_cmd_warn("lines", "what lines called was not recorded (run -l --callees does)");
-        say_trust(view->lines);
+        say_trust(view->lines, request->what.is_apart);
     }
     vti_buf_fini(&out);
     return code ? vti_cmd_error("lines", code) : VTI_EXIT_OK;

@@ -4,22 +4,40 @@
  */
 #include "cli/cmd.h"
 #include "cli/reading.h"
+#include "cli/render.h"
 #include "cli/report.h"
+#include "cli/report_page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LIMIT 20
 
-enum { OPT_SORT, OPT_LIMIT, OPT_RAW, OPT_JSON };
+enum {
+    OPT_OUTPUT,
+    OPT_OPEN,
+    OPT_EVENTS,
+    OPT_NO_SOURCE,
+    OPT_FORCE,
+    OPT_SORT,
+    OPT_LIMIT,
+    OPT_RAW,
+    OPT_COLOR,
+    OPT_JSON
+};
 
 static const struct vti_option options[] = {
+    [OPT_OUTPUT] = {'o', "output", "PAGE", "write a page for a browser instead (page.html, -)"},
+    [OPT_OPEN] = {0, "open", NULL, "open the page in a browser"},
+    [OPT_EVENTS] = {0, "events", "N", "of a page: spans to draw one by one (2000000, or all)"},
+    [OPT_NO_SOURCE] = {0, "no-source", NULL, "of a page: leave the text of source files out"},
+    [OPT_FORCE] = {0, "force", NULL, "replace PAGE even if it is no page of Venturi's"},
     [OPT_SORT] = {0, "sort", "total|self|count|min|avg|max|p50|p99|errors|name",
                   "what decides the order (total; of functions self)"},
     [OPT_LIMIT] = {'n', "limit", "N", "show N spans and functions (20); 0 shows all"},
     [OPT_RAW] = {0, "raw", NULL, "times as measured, with Venturi's own cost left in"},
+    [OPT_COLOR] = {0, "color", "auto|always|never", "colour: auto on a terminal without NO_COLOR"},
     [OPT_JSON] = {0, "json", NULL, "write JSON"},
     {0},
 };
@@ -31,23 +49,47 @@ struct request {
     const char *sort;
     size_t limit;
     bool is_raw, is_json;
+    struct vti_report_page page;
 };
+
+static bool wants_page(const struct vti_report_page *page)
+{
+    return page->output.opens || page->output.force || page->events || page->has_no_source;
+}
 
 static int take_arguments(struct request *request, int argc, char **argv)
 {
     const char *limit = NULL;
+    const char *color = NULL;
     const struct vti_place places[] = {
+        [OPT_OUTPUT] = {.text = &request->page.output.path},
+        [OPT_OPEN] = {.is_set = &request->page.output.opens},
+        [OPT_EVENTS] = {.text = &request->page.events},
+        [OPT_NO_SOURCE] = {.is_set = &request->page.has_no_source},
+        [OPT_FORCE] = {.is_set = &request->page.output.force},
         [OPT_SORT] = {.text = &request->sort},
         [OPT_LIMIT] = {.text = &limit},
         [OPT_RAW] = {.is_set = &request->is_raw},
+        [OPT_COLOR] = {.text = &color},
         [OPT_JSON] = {.is_set = &request->is_json},
     };
     int code = vti_args_collect(&vti_cmd_report, argc, argv, places, &request->file, 1, "one FILE");
 
     if (!code && limit)
         code = vti_args_limit("report", limit, 0, &request->limit);
+    vti_terminal_color(color);
     if (!request->limit)
         request->limit = SIZE_MAX;
+    if (!code && request->page.output.path &&
+        (request->sort || limit || request->is_raw || request->is_json))
+        code = vti_cmd_fail("report",
+                            "-o: a page has everything; --sort, -n, --raw and --json are for "
+                            "the terminal");
+    if (!code && !request->page.output.path && wants_page(&request->page))
+        code = vti_cmd_fail("report",
+                            "--open, --events, --no-source and --force are for a page: use "
+                            "-o page.html");
+    request->page.file = request->file;
     return code;
 }
 
@@ -95,96 +137,33 @@ static void sort(struct vti_report *report, const char *key)
                   {"p50", by_p50_ns},     {"p99", by_p99_ns},   {"errors", by_errors},
                   {"name", by_name}};
 
-    sorted = report->recording;
+    sorted = report->study.recording;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-        if (!strcmp(orders[i].name, key) && report->stats.site_count)
-            qsort(report->stats.sites, report->stats.site_count, sizeof *report->stats.sites,
+        if (!strcmp(orders[i].name, key) && report->study.stats.site_count)
+            qsort(report->spans, report->study.stats.site_count, sizeof *report->spans,
                   orders[i].compare);
 }
 
-/* ---- gathering ------------------------------------------------------------------------------- */
-
-/* What the threads that recorded had of time, all together. */
-static double thread_time(const vt_recording *recording)
-{
-    struct vt_track_info track;
-    double ns = 0;
-
-    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++)
-        ns += (double)(track.end_ns - track.start_ns);
-    return ns;
-}
-
-/* The raw figures know no cost: it is asked for beside them. */
-static int gather_stats(struct vti_report *report)
-{
-    struct vt_stats corrected = {0};
-    double ns = thread_time(report->recording);
-    int code = vt_stats_query(report->recording, NULL, &corrected);
-
-    if (code)
-        return code;
-    report->overhead_ns = corrected.overhead_ns;
-    report->overhead_share = ns > 0 ? fmin((double)report->overhead_ns / ns, 1) : 0;
-    if (!report->is_raw) {
-        report->stats = corrected;
-        return 0;
-    }
-    vt_stats_free(&corrected);
-    return vti_stats_query_raw(report->recording, &report->stats);
-}
-
-/* Trees of calls, or the table of another profiler. Their cost is part of ours. */
-static int gather_functions(struct vti_report *report, struct vti_calls *calls)
-{
-    const struct vti_calls_options options = {
-        .is_raw = report->is_raw, .is_merged = true, .track = VT_NONE, .process = VT_NONE};
-    double ns = thread_time(report->recording);
-    int code = vti_calls_load_trees(calls, report->recording, &options);
-
-    if (code)
-        return code;
-    report->overhead_ns += calls->cost_ns < ns ? (int64_t)calls->cost_ns : (int64_t)ns;
-    report->overhead_share = ns > 0 ? fmin((double)report->overhead_ns / ns, 1) : 0;
-    if (calls->call_count)
-        return vti_profile_make(&report->functions, calls);
-    code = vti_profile_load(&report->functions, report->recording, &options);
-    if (!code && !report->functions.is_imported) {
-        vti_profile_fini(&report->functions);
-        report->functions = (struct vti_profile){0};
-    }
-    return code;
-}
+/* ---- showing --------------------------------------------------------------------------------- */
 
 static int show(vt_recording *recording, void *arg)
 {
     const struct request *request = arg;
-    struct vti_report report = {.recording = recording,
-                                .sort = request->sort,
-                                .limit = request->limit,
-                                .is_raw = request->is_raw};
-    struct vti_calls calls = {0};
-    int code = gather_stats(&report);
+    struct vti_report report = {.sort = request->sort, .limit = request->limit};
+    int code = vti_study_load(&report.study, recording, request->is_raw);
 
     if (!code)
-        code = gather_functions(&report, &calls);
-    if (!code)
-        code = vti_overview_query(recording, &report.overview);
-    if (!code)
-        code = vti_distorted_query(recording, &report.overview.losses, &report.distorted);
-    vt_recording_info(recording, &report.info);
+        code = vti_findings_make(&report.study, &report.findings);
     if (!code) {
+        report.spans = report.study.stats.sites;
         sort(&report, request->sort ? request->sort : "total");
         code = request->is_json ? vti_report_json(&report) : vti_report_print(&report);
         fflush(stdout);
         if (!code && vti_reading_has_lines(recording))
             vti_cmd_say("next  venturi lines %s, for the lines that it holds", request->file);
     }
-    vt_stats_free(&report.stats);
-    vti_overview_free(&report.overview);
-    vti_ids_fini(&report.distorted);
-    vti_profile_fini(&report.functions);
-    vti_calls_fini(&calls);
+    vti_findings_fini(&report.findings);
+    vti_study_fini(&report.study);
     return code ? vti_cmd_error("report", code) : VTI_EXIT_OK;
 }
 
@@ -193,18 +172,24 @@ static int run(int argc, char **argv)
     struct request request = {.limit = LIMIT};
     int code = take_arguments(&request, argc, argv);
 
-    return code ? code : vti_reading_do("report", request.file, show, &request);
+    if (code)
+        return code;
+    return request.page.output.path ? vti_report_page(&request.page)
+                                    : vti_reading_do("report", request.file, show, &request);
 }
 
 const struct vti_command vti_cmd_report = {
     .name = "report",
     .summary = "the summary of a recording: where the time went",
-    .usage = "[options] FILE",
-    .about = "Shows the spans and functions of the recording FILE that took the most time,\n"
-             "its counters, marks and errors, and how far the figures can be trusted. Total\n"
-             "is the time of all spans (calls) of a row, one inside another of the same row\n"
-             "counted once; self is the same without the time of spans (calls) inside. ~\n"
-             "marks rows that losses put wrong. More about functions: venturi stats.",
+    .usage = "[options] FILE [-o PAGE]",
+    .about = "Says what stands out in the recording FILE, and shows the spans and functions\n"
+             "that took the most time, its counters, marks and errors, and how far the\n"
+             "figures can be trusted. Total is the time of all spans (calls) of a row, one\n"
+             "inside another of the same row counted once; self is the same without the\n"
+             "time of spans (calls) inside. ~ marks rows that losses put wrong. As a flame\n"
+             "graph: venturi flame. More about functions: venturi stats. With -o: all of it\n"
+             "as one file for a browser, that needs no network; FILE may then also be a\n"
+             "profile of cProfile (.prof) or line_profiler (.lprof).",
     .options = options,
     .run = run,
 };

@@ -42,6 +42,8 @@ enum {
     OPT_NO_FUNCTIONS,
     OPT_NATIVE,
     OPT_RATE,
+    OPT_RESOURCES,
+    OPT_NO_RESOURCES,
     OPT_RING,
     OPT_BLOCK,
     OPT_BUFFER,
@@ -67,6 +69,8 @@ static const struct vti_option options[] = {
     [OPT_NO_FUNCTIONS] = {0, "no-functions", NULL, "trace points only"},
     [OPT_NATIVE] = {0, "native", NULL, "sample native stacks of any program, under its calls"},
     [OPT_RATE] = {0, "rate", "HZ", "samples for each second of CPU time (default 1000)"},
+    [OPT_RESOURCES] = {0, "resources", "HZ", "readings of CPU, memory, I/O a second (default 10)"},
+    [OPT_NO_RESOURCES] = {0, "no-resources", NULL, "no such readings"},
     [OPT_RING] = {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
     [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
     [OPT_BUFFER] = {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
@@ -111,16 +115,17 @@ static bool take_size(const char *text, uint64_t *bytes)
     return false;
 }
 
-static bool take_rate(const char *text, uint32_t *hz)
+static bool take_rate(const char *name, const char *text, unsigned long least, unsigned long most,
+                      uint32_t *hz)
 {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
 
-    if (text[0] >= '0' && text[0] <= '9' && !*end && value >= 1 && value <= MOST_HZ) {
+    if (text[0] >= '0' && text[0] <= '9' && !*end && value >= least && value <= most) {
         *hz = (uint32_t)value;
         return true;
     }
-    vti_cmd_fail("run", "--rate %s: not a number from 1 to %d", text, MOST_HZ);
+    vti_cmd_fail("run", "--%s %s: not a number from %lu to %lu", name, text, least, most);
     return false;
 }
 
@@ -164,7 +169,7 @@ static bool take_functions(struct run *run, int option, const char *value)
         return true;
     case OPT_RATE:
         run->has_samples = true;
-        return take_rate(value, &run->sample_hz);
+        return take_rate("rate", value, 1, MOST_HZ, &run->sample_hz);
     case OPT_TIMELINE:
         run->drain.kinds = VT_ON_SPANS | VT_ON_TIMELINE;
         return true;
@@ -184,6 +189,11 @@ static bool take_option(struct run *run, int option, const char *value)
         return true;
     case OPT_FORCE:
         run->output.force = true;
+        return true;
+    case OPT_RESOURCES:
+        return take_rate("resources", value, 0, VTI_RESOURCES_MOST_HZ, &run->drain.resources_hz);
+    case OPT_NO_RESOURCES:
+        run->drain.resources_hz = 0;
         return true;
     case OPT_RING:
         return take_duration("ring", value, &run->drain.ring_ns);
@@ -250,6 +260,7 @@ static int parse(struct run *run, int argc, char **argv)
 
     run->python.has_functions = true;
     run->drain.kinds = VT_ON_SPANS | VT_ON_CALLS;
+    run->drain.resources_hz = VTI_RESOURCES_HZ;
     vti_args_init(&args, &vti_cmd_run, argc, argv);
     while (!args.only_operands && (option = vti_args_next(&args, &value)) >= 0)
         if (!take_option(run, option, value))
@@ -311,9 +322,12 @@ static int record(struct run *run, struct vti_drain *drain)
     }
     if (!has_package && run->made)
         vti_cmd_warn("run", "no functions: our Python package is not where the tool is");
+    vti_drain_watch(drain, child.pid);
     while (!vti_child_check(&child))
         vti_drain_step(drain, child.signal_fd);
-    vti_drain_note_exit(drain, child.pid, child.status);
+    vti_drain_note_end(drain);
+    vti_child_reap(&child);
+    vti_drain_note_exit(drain, child.pid, child.status, &child.usage);
     await_helpers(drain);
     code = vti_drain_close(drain, &stats);
     if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))

@@ -85,30 +85,6 @@ static int take_arguments(struct request *request, int argc, char **argv)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int find_thread(const char *wanted, const vt_recording *recording, uint32_t *id)
-{
-    struct vt_track_info track;
-    unsigned found = 0;
-    char *end;
-    unsigned long tid = strtoul(wanted, &end, 10);
-    bool is_number = end != wanted && !*end;
-
-    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++) {
-        if ((is_number && track.tid == tid) || !strcmp(track.name, wanted)) {
-            *id = track.id;
-            found++;
-        }
-    }
-    if (found == 1)
-        return 0;
-    if (!found)
-        return vti_cmd_fail("stats", "--thread: no thread is called '%s', see venturi info",
-                            wanted);
-    return vti_cmd_fail("stats",
-                        "--thread: %u threads are called '%s': use a number, see venturi info",
-                        found, wanted);
-}
-
 static int find_process(const char *wanted, const vt_recording *recording, uint32_t *id)
 {
     struct vt_process_info process;
@@ -274,7 +250,7 @@ static int show_recording(vt_recording *recording, void *arg)
     int code = 0;
 
     if (request->thread)
-        code = find_thread(request->thread, recording, &what.track);
+        code = vti_reading_thread("stats", request->thread, recording, &what.track);
     if (!code && request->process)
         code = find_process(request->process, recording, &what.process);
     if (code)

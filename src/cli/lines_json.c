@@ -49,6 +49,10 @@ static void add_line(struct vti_json *json, const struct vti_lines_function *fun
     vti_json_add_uint(json, "events", line->events);
     vti_json_add_double(json, "time", line->how == VTI_LINE_UNTIMED ? NAN : line->time * unit_s);
     vti_json_add_string(json, "timing", how[line->how <= VTI_LINE_SAMPLED ? line->how : 0]);
+    if (line->is_mixed)
+        vti_json_add_bool(json, "mixed", true);
+    if (vti_lines_is_rough(function, line))
+        vti_json_add_bool(json, "rough", true);
     if (line->how == VTI_LINE_SAMPLED) {
         vti_json_add_uint(json, "samples", line->samples);
         vti_json_add_double(json, "error", line->error * unit_s);
@@ -96,7 +100,8 @@ static int add_function(struct vti_json *json, struct vti_lines_view *view,
     if (*function->thread)
         vti_json_add_string(json, "thread", function->thread);
     vti_json_add_uint(json, "calls", function->calls);
-    vti_json_add_double(json, "total_time", vti_lines_total(function) * unit_s);
+    vti_json_add_double(json, "total_time",
+                        vti_lines_has_time(function) ? vti_lines_total(function) * unit_s : NAN);
     add_source(json, text, function);
     vti_json_key(json, "lines");
     vti_json_array(json);

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define CELL 40
-#define ROWS_MOST 100000 /* without text: more than that is shown only where there are numbers */
+#define ROWS_MOST                                                                                  \
+    100000 /* without text; beyond them lines are shown only where there are numbers */
 
 enum { LINE, HITS, TIME, PER_HIT, PERCENT, EXTRA };
 
@@ -48,13 +49,13 @@ struct table {
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* One decimal, or three digits where that is too wide. */
-static void put_time(char to[CELL], double value, unsigned width, bool is_sampled)
+static void put_time(char to[CELL], double value, unsigned width, bool is_estimate)
 {
-    const char *mark = is_sampled ? "~" : "";
+    const char *mark = is_estimate ? "~" : "";
 
     if (snprintf(to, CELL, "%s%5.1f", mark, value) > (int)width)
         snprintf(to, CELL, "%s%5.3g", mark, value);
-    if (is_sampled && to[1] == ' ') { /* "~  1.5" */
+    if (is_estimate && to[1] == ' ') { /* "~  1.5" */
         size_t blanks = strspn(to + 1, " ");
 
         memmove(to + 1, to + 1 + blanks, strlen(to + 1 + blanks) + 1);
@@ -62,20 +63,20 @@ static void put_time(char to[CELL], double value, unsigned width, bool is_sample
 }
 
 static void put_numbers(const struct table *table, struct cells *cells, uint64_t hits, double time,
-                        unsigned how)
+                        unsigned how, bool is_rough)
 {
     double scale = table->view->lines->unit_s / table->view->unit_s;
-    bool is_sampled = how == VTI_LINE_SAMPLED;
+    bool is_estimate = how == VTI_LINE_SAMPLED || is_rough;
 
     if (snprintf(cells->text[HITS], CELL, "%llu", (unsigned long long)hits) > (int)least[HITS])
         snprintf(cells->text[HITS], CELL, "%g", (double)hits);
     if (how == VTI_LINE_UNTIMED)
         return;
-    put_time(cells->text[TIME], time * scale, least[TIME], is_sampled);
+    put_time(cells->text[TIME], time * scale, least[TIME], is_estimate);
     if (hits)
-        put_time(cells->text[PER_HIT], time * scale / (double)hits, least[PER_HIT], is_sampled);
+        put_time(cells->text[PER_HIT], time * scale / (double)hits, least[PER_HIT], is_estimate);
     if (table->total > 0)
-        put_time(cells->text[PERCENT], 100 * time / table->total, CELL, is_sampled);
+        put_time(cells->text[PERCENT], 100 * time / table->total, CELL, is_estimate);
 }
 
 static void put_extra(char to[CELL], double value, enum vti_lines_extra what)
@@ -94,7 +95,8 @@ static void put_line(const struct table *table, struct cells *cells,
     memset(cells, 0, sizeof *cells);
     if (!line)
         return;
-    put_numbers(table, cells, line->hits, line->time, line->how);
+    put_numbers(table, cells, line->hits, line->time, line->how,
+                vti_lines_is_rough(table->function, line));
     if (!vti_lines_has_hits(table->function, line))
         cells->text[HITS][0] = 0;
     for (unsigned i = EXTRA; i < table->count; i++) {
@@ -108,7 +110,7 @@ static void put_callee(const struct table *table, struct cells *cells,
                        const struct vti_lines_callee *callee, unsigned how)
 {
     memset(cells, 0, sizeof *cells);
-    put_numbers(table, cells, callee->calls, callee->time, how);
+    put_numbers(table, cells, callee->calls, callee->time, how, false);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -263,8 +265,11 @@ static void add_title(const struct table *table)
     const struct vti_lines_function *function = table->function;
     struct vti_buf *out = table->out;
 
-    vti_buf_printf(out, "Total time: %s%g s\n", table->is_sampled ? "~" : "",
-                   table->total * table->view->lines->unit_s);
+    if (vti_lines_has_time(function))
+        vti_buf_printf(out, "Total time: %s%g s\n", table->is_sampled ? "~" : "",
+                       table->total * table->view->lines->unit_s);
+    else
+        vti_buf_add_text(out, "Total time: -\n");
     if (table->text->state == VTI_TEXT_MISSING || table->text->state == VTI_TEXT_NO_FILE) {
         vti_buf_add_text(out, "\nCould not find file ");
         add_name(out, table->view, function->file);
@@ -286,19 +291,27 @@ static void add_title(const struct table *table)
     }
 }
 
+/* The last row that is shown with numbers or without: a damaged file may speak of lines that are far away. */
+static uint32_t last_filled(const struct table *table, uint32_t last)
+{
+    size_t texts = table->text->source.count;
+    uint32_t known = table->function->line;
+
+    if (texts > known)
+        known = texts < last ? (uint32_t)texts : last;
+    if (last <= known || last - known <= ROWS_MOST)
+        return last;
+    return texts ? known : 0;
+}
+
 static void add_rows(const struct table *table)
 {
     const struct vti_lines_function *function = table->function;
     uint32_t last = vti_lines_last(table->text, function);
-    bool is_sparse = !table->text->source.count && last - function->line > ROWS_MOST;
+    uint32_t filled = last_filled(table, last);
     size_t at = 0;
 
-    for (size_t i = 0; is_sparse && i < function->line_count; i++)
-        add_row(table, function->lines[i].line, &function->lines[i]);
-    if (is_sparse)
-        return;
-
-    for (uint32_t number = function->line; number <= last && !table->out->failed; number++) {
+    for (uint32_t number = function->line; number <= filled && !table->out->failed; number++) {
         const struct vti_lines_line *line;
 
         while (at < function->line_count && function->lines[at].line < number)
@@ -310,6 +323,9 @@ static void add_rows(const struct table *table)
         if (number == UINT32_MAX)
             break;
     }
+    for (; filled < last && at < function->line_count; at++)
+        if (function->lines[at].line > filled)
+            add_row(table, function->lines[at].line, &function->lines[at]);
 }
 
 /* The view's columns, and the error where there are estimates. */
@@ -363,7 +379,10 @@ static void add_summary(struct vti_buf *out, const struct vti_lines_view *view)
 
         if (view->skips_empty && !(seconds > 0))
             continue;
-        vti_buf_printf(out, "%6.2f seconds - ", seconds);
+        if (vti_lines_has_time(function))
+            vti_buf_printf(out, "%6.2f seconds - ", seconds);
+        else
+            vti_buf_add_text(out, "     - seconds - ");
         add_name(out, view, function->file);
         vti_buf_printf(out, ":%u - ", function->line);
         add_name(out, view, function->name);

@@ -103,7 +103,9 @@ void vti_preload_samples(const char *program, unsigned hz, bool has_stacks, bool
     if (facts.is_elf && facts.is_static && has_stacks)
         vti_cmd_warn("run", "%s: linked statically: its stacks cannot be sampled", program);
     if (facts.is_elf && facts.is_static && facts.has_lines)
-        vti_cmd_warn("run", "%s: linked statically: its lines are counted, not timed", program);
+        vti_cmd_warn("run",
+                     "%s: linked statically: its lines are counted, not sampled (times: --exact)",
+                     program);
     if (facts.brings_sampler || (!has_stacks && facts.needs_to_be_first))
         return;
     if (!vti_library_find("libventuri-sample.so", path, sizeof path)) {

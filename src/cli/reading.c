@@ -80,6 +80,31 @@ int vti_reading_lacks(const char *command, const vt_recording *recording, const 
     return vti_cmd_fail(command, "%s: holds no %s%s", info.path, what, hint);
 }
 
+int vti_reading_thread(const char *command, const char *wanted, const vt_recording *recording,
+                       uint32_t *id)
+{
+    struct vt_track_info track;
+    unsigned found = 0;
+    char *end;
+    unsigned long tid = strtoul(wanted, &end, 10);
+    bool is_number = end != wanted && !*end;
+
+    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++) {
+        if ((is_number && track.tid == tid) || !strcmp(track.name, wanted)) {
+            *id = track.id;
+            found++;
+        }
+    }
+    if (found == 1)
+        return 0;
+    if (!found)
+        return vti_cmd_fail(command, "--thread: no thread is called '%s', see venturi info",
+                            wanted);
+    return vti_cmd_fail(command,
+                        "--thread: %u threads are called '%s': use a number, see venturi info",
+                        found, wanted);
+}
+
 bool vti_reading_has_lines(vt_recording *recording)
 {
     struct vti_line_tables tables;

@@ -11,6 +11,10 @@ int vti_reading_check(const char *command, const char *path);
 int vti_reading_lacks(const char *command, const vt_recording *recording, const char *what,
                       const char *hint);
 
+/* The track of the thread that has this name or number: 0, or an exit code after one line on stderr. */
+int vti_reading_thread(const char *command, const char *wanted, const vt_recording *recording,
+                       uint32_t *id);
+
 /* Whether it holds lines, which only `venturi lines` shows. */
 bool vti_reading_has_lines(vt_recording *recording);
 

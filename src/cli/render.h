@@ -8,6 +8,7 @@
 #define VENTURI_CLI_RENDER_H
 
 #include "base/buf.h"
+#include "base/number.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,13 +32,6 @@ size_t vti_text_width(const char *text, size_t len);
  * Less than 3 columns are not kept to. */
 void vti_text_fit(struct vti_buf *out, const char *text, size_t len, size_t most);
 
-/* Numbers for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M". They
- * return `to`. */
-#define VTI_NUMBER_BYTES 32
-char *vti_text_duration(char to[VTI_NUMBER_BYTES], double ns);
-char *vti_text_bytes(char to[VTI_NUMBER_BYTES], uint64_t bytes);
-char *vti_text_count(char to[VTI_NUMBER_BYTES], uint64_t count);
-
 /* Ends the text of `out` with a newline, writes it to standard output and frees it. 0 or
  * VTI_E_NOMEM. */
 int vti_print_json(struct vti_buf *out);
@@ -52,6 +46,10 @@ int vti_print_json(struct vti_buf *out);
 
 /* Columns to fit into: COLUMNS, else the terminal's width, else 0: as wide as it gets. */
 unsigned vti_terminal_width(FILE *to);
+
+/* What --color says: "auto" (or NULL), "always", "never". For the rest of the command. */
+void vti_terminal_color(const char *when);
+bool vti_terminal_has_color(FILE *to);
 
 /* The escape that starts a style, or "" where colour is unwanted (NO_COLOR, TERM=dumb, no
  * terminal). */

@@ -1,12 +1,12 @@
 /* report_functions.c - the functions of a recording in its summary, as a table and as JSON. */
+#include "base/error.h"
 #include "cli/render.h"
 #include "cli/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NAME_LEAST 12 /* columns that a name needs beside the figures */
 
 struct order {
     const struct vti_profile *profile;
@@ -99,7 +99,7 @@ static struct order find_order(const struct vti_profile *profile, const char *ke
 /* Rows in the order that was asked for; to be freed. NULL without memory. */
 static const struct vti_profile_row **sorted(const struct vti_report *report)
 {
-    const struct vti_profile *profile = &report->functions;
+    const struct vti_profile *profile = &report->study.functions;
     const struct vti_profile_row **rows = calloc(profile->row_count + 1, sizeof *rows);
     struct order order = find_order(profile, report->sort);
 
@@ -110,68 +110,53 @@ static const struct vti_profile_row **sorted(const struct vti_report *report)
     return rows;
 }
 
-static void add_time(struct vti_table *table, double seconds)
-{
-    if (isnan(seconds))
-        vti_table_text(table, "-");
-    else
-        vti_table_time(table, seconds * 1e9);
-}
-
 /* "Step.execute step.py:12": the file without its folders, because the whole does not fit. */
-static void add_name(struct vti_table *table, const struct vti_profile *profile,
-                     const struct vti_profile_row *row)
+static void add_row(const struct vti_report *report, struct vti_report_table *table,
+                    const struct vti_profile_row *row)
 {
-    const char *name = shown_name(profile, row);
     const char *slash = strrchr(row->file, '/');
+    struct vti_buf name = {0};
 
+    vti_buf_add_text(&name, row->samples ? "~" : "");
+    vti_buf_add_text(&name, shown_name(&report->study.functions, row));
     if (row->line)
-        vti_table_printf(table, "%s%s %s:%u", row->samples ? "~" : "", name,
-                         slash ? slash + 1 : row->file, row->line);
-    else
-        vti_table_printf(table, "%s%s", row->samples ? "~" : "", name);
-}
-
-static void fill(struct vti_table *table, const struct vti_report *report,
-                 const struct vti_profile_row **rows)
-{
-    for (size_t i = 0; i < report->functions.row_count && i < report->limit; i++) {
-        vti_table_count(table, rows[i]->numbers.calls);
-        add_time(table, rows[i]->numbers.total_s);
-        add_time(table, rows[i]->numbers.self_s);
-        add_time(table, rows[i]->longest_s);
-        add_time(table, rows[i]->p50_s);
-        add_time(table, rows[i]->p99_s);
-        add_name(table, &report->functions, rows[i]);
-    }
+        vti_buf_printf(&name, " %s:%u", slash ? slash + 1 : row->file, row->line);
+    vti_report_table_add(table, &(struct vti_report_row){.mark = "",
+                                                         .is_part = true,
+                                                         .count = row->numbers.calls,
+                                                         .total_ns = row->numbers.total_s * 1e9,
+                                                         .self_ns = row->numbers.self_s * 1e9,
+                                                         .min_ns = row->shortest_s * 1e9,
+                                                         .avg_ns = average_of(row) * 1e9,
+                                                         .max_ns = row->longest_s * 1e9,
+                                                         .p50_ns = row->p50_s * 1e9,
+                                                         .p99_ns = row->p99_s * 1e9,
+                                                         .name = (const char *)name.data,
+                                                         .name_len = name.len});
+    vti_buf_fini(&name);
 }
 
 int vti_report_print_functions(const struct vti_report *report)
 {
-    static const struct vti_column columns[] = {
-        {"Calls", VTI_RIGHT}, {"Total", VTI_RIGHT}, {"Self", VTI_RIGHT},    {"Max", VTI_RIGHT},
-        {"p50", VTI_RIGHT},   {"p99", VTI_RIGHT},   {"Function", VTI_LEFT},
-    };
+    const struct vti_profile *profile = &report->study.functions;
     const struct vti_profile_row **rows;
-    struct vti_table *table;
+    struct vti_report_table table;
+    double self_ns = 0;
     int code;
 
-    if (!report->functions.row_count)
+    if (!profile->row_count)
         return 0;
-    code = vti_table_create(&table, columns, 7);
-    if (code)
-        return code;
-    vti_table_keep_last(table, NAME_LEAST);
+    for (size_t i = 0; i < profile->row_count; i++)
+        self_ns += profile->rows[i].numbers.self_s * 1e9;
     rows = sorted(report);
-    if (rows) {
-        fill(table, report, rows);
-        putchar('\n');
-        code = vti_table_print(table, stdout);
-    }
-    if (!code && report->functions.row_count > report->limit)
-        printf("... and %zu more, `venturi stats` shows all\n",
-               report->functions.row_count - report->limit);
-    vti_table_free(table);
+    code = rows ? vti_report_table_create(&table, true, self_ns)
+                : vti_fail(VTI_E_NOMEM, "out of memory");
+    for (size_t i = 0; !code && i < profile->row_count && i < report->limit; i++)
+        add_row(report, &table, rows[i]);
+    if (!code)
+        code = vti_report_table_print(&table);
+    if (!code && profile->row_count > report->limit)
+        printf("... and %zu more, `venturi stats` shows all\n", profile->row_count - report->limit);
     free(rows);
     return code;
 }
@@ -183,7 +168,7 @@ static void add_seconds(struct vti_json *json, const char *key, double seconds)
 
 void vti_report_json_functions(struct vti_json *json, const struct vti_report *report)
 {
-    const struct vti_profile *profile = &report->functions;
+    const struct vti_profile *profile = &report->study.functions;
     const struct vti_profile_row **rows = sorted(report);
 
     vti_json_key(json, "functions");

@@ -7,7 +7,7 @@ static void add_site(struct vti_json *json, const struct vti_report *report, uin
 {
     struct vt_site_info site;
 
-    vt_recording_site_by_id(report->recording, id, &site);
+    vt_recording_site_by_id(report->study.recording, id, &site);
     vti_json_add_string(json, "name", site.name);
     vti_json_add_uint(json, "site", id);
     if (*site.function)
@@ -24,15 +24,16 @@ static void add_spans(struct vti_json *json, const struct vti_report *report)
 {
     vti_json_key(json, "spans");
     vti_json_array(json);
-    for (size_t i = 0; i < report->stats.site_count && i < report->limit; i++) {
-        const struct vt_site_stats *site = &report->stats.sites[i];
+    for (size_t i = 0; i < report->study.stats.site_count && i < report->limit; i++) {
+        const struct vt_site_stats *site = &report->spans[i];
 
         vti_json_object(json);
         add_site(json, report, site->site);
         vti_json_add_uint(json, "count", site->count);
         vti_json_add_uint(json, "unfinished", site->unfinished);
         vti_json_add_uint(json, "errors", site->errors);
-        vti_json_add_bool(json, "distorted", vti_ids_find(&report->distorted, site->site) >= 0);
+        vti_json_add_bool(json, "distorted",
+                          vti_ids_find(&report->study.distorted, site->site) >= 0);
         vti_json_add_int(json, "total_ns", site->total_ns);
         vti_json_add_int(json, "self_ns", site->self_ns);
         vti_json_add_int(json, "min_ns", site->min_ns);
@@ -50,8 +51,8 @@ static void add_counters(struct vti_json *json, const struct vti_report *report)
 {
     vti_json_key(json, "counters");
     vti_json_array(json);
-    for (size_t i = 0; i < report->overview.counter_count; i++) {
-        const struct vti_counter_stats *counter = &report->overview.counters[i];
+    for (size_t i = 0; i < report->study.overview.counter_count; i++) {
+        const struct vti_counter_stats *counter = &report->study.overview.counters[i];
 
         vti_json_object(json);
         add_site(json, report, counter->site);
@@ -69,8 +70,8 @@ static void add_marks(struct vti_json *json, const struct vti_report *report)
 {
     vti_json_key(json, "marks");
     vti_json_array(json);
-    for (size_t i = 0; i < report->overview.mark_count; i++) {
-        const struct vti_mark_stats *mark = &report->overview.marks[i];
+    for (size_t i = 0; i < report->study.overview.mark_count; i++) {
+        const struct vti_mark_stats *mark = &report->study.overview.marks[i];
 
         vti_json_object(json);
         add_site(json, report, mark->site);
@@ -86,8 +87,8 @@ static void add_errors(struct vti_json *json, const struct vti_report *report)
 {
     vti_json_key(json, "errors");
     vti_json_array(json);
-    for (size_t i = 0; i < report->overview.error_count; i++) {
-        const struct vti_error_stats *error = &report->overview.errors[i];
+    for (size_t i = 0; i < report->study.overview.error_count; i++) {
+        const struct vti_error_stats *error = &report->study.overview.errors[i];
 
         vti_json_object(json);
         add_site(json, report, error->site);
@@ -103,23 +104,23 @@ static void add_trust(struct vti_json *json, const struct vti_report *report)
 {
     vti_json_key(json, "trust");
     vti_json_object(json);
-    vti_json_add_uint(json, "lost_events", report->overview.losses.lost_events);
-    vti_json_add_uint(json, "overwritten_events", report->overview.losses.overwritten_events);
-    vti_json_add_uint(json, "sliced_events", report->overview.losses.sliced_events);
-    vti_json_add_uint(json, "missing_processes", report->overview.losses.missing_processes);
-    vti_json_add_uint(json, "damaged_ranges", report->info.damage_count);
-    vti_json_add_int(json, "overhead_ns", report->overhead_ns);
-    vti_json_add_double(json, "overhead_share", report->overhead_share);
-    vti_json_add_bool(json, "overhead_subtracted", !report->is_raw);
-    vti_json_add_string(json, "clock", report->info.clock);
-    vti_json_add_double(json, "ticks_per_ns", report->info.ticks_per_ns);
-    vti_json_add_bool(json, "closed", report->info.is_closed);
+    vti_json_add_uint(json, "lost_events", report->study.overview.losses.lost_events);
+    vti_json_add_uint(json, "overwritten_events", report->study.overview.losses.overwritten_events);
+    vti_json_add_uint(json, "sliced_events", report->study.overview.losses.sliced_events);
+    vti_json_add_uint(json, "missing_processes", report->study.overview.losses.missing_processes);
+    vti_json_add_uint(json, "damaged_ranges", report->study.info.damage_count);
+    vti_json_add_int(json, "overhead_ns", report->study.overhead_ns);
+    vti_json_add_double(json, "overhead_share", report->study.overhead_share);
+    vti_json_add_bool(json, "overhead_subtracted", !report->study.is_raw);
+    vti_json_add_string(json, "clock", report->study.info.clock);
+    vti_json_add_double(json, "ticks_per_ns", report->study.info.ticks_per_ns);
+    vti_json_add_bool(json, "closed", report->study.info.is_closed);
     vti_json_object_end(json);
 }
 
 int vti_report_json(const struct vti_report *report)
 {
-    const struct vt_recording_info *info = &report->info;
+    const struct vt_recording_info *info = &report->study.info;
     struct vti_buf out = {0};
     struct vti_json json;
     char moment[VTI_MOMENT_BYTES];
@@ -132,12 +133,14 @@ int vti_report_json(const struct vti_report *report)
     vti_json_add_int(&json, "duration_ns", info->duration_ns);
     vti_json_add_uint(&json, "process_count", info->process_count);
     vti_json_add_uint(&json, "thread_count", info->track_count);
-    vti_json_add_uint(&json, "span_count", report->stats.span_count);
+    vti_json_add_uint(&json, "span_count", report->study.stats.span_count);
     add_spans(&json, report);
     vti_report_json_functions(&json, report);
     add_counters(&json, report);
     add_marks(&json, report);
     add_errors(&json, report);
+    vti_report_json_findings(&json, report);
+    vti_report_json_resources(&json, report);
     add_trust(&json, report);
     vti_json_object_end(&json);
     return vti_print_json(&out);

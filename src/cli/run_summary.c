@@ -94,7 +94,8 @@ static const char *cost_text(char *text, size_t room, double share)
 }
 
 static void say_what_there_is(const struct vti_run_output *output,
-                              const struct vti_drain_stats *stats, uint64_t lost_events)
+                              const struct vti_drain_stats *stats, uint64_t lost_events,
+                              bool wants_lines)
 {
     char size[VTI_NUMBER_BYTES], count[VTI_NUMBER_BYTES], lost[VTI_NUMBER_BYTES];
     char cost[VTI_NUMBER_BYTES];
@@ -102,12 +103,12 @@ static void say_what_there_is(const struct vti_run_output *output,
 
     if (stats->calls)
         vti_buf_printf(&text, ", %s calls", vti_text_count(count, stats->calls));
-    if (stats->line_events)
+    if (stats->line_events || wants_lines)
         vti_buf_printf(&text, ", %s line%s", vti_text_count(count, stats->line_events),
                        stats->line_events == 1 ? "" : "s");
     if (stats->samples)
         vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
-    if (stats->file.events || (!stats->calls && !stats->samples && !stats->line_events))
+    if (stats->file.events || !text.len)
         vti_buf_printf(&text, ", %s events", vti_text_count(count, stats->file.events));
     vti_cmd_say("%s  %s%.*s, %s lost, own cost %s", output->shown,
                 vti_text_bytes(size, size_of(output, stats)), (int)text.len,
@@ -155,13 +156,18 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
         vti_run_say_nothing(wish, output->shown);
         return;
     }
-    say_what_there_is(output, stats, lost_events);
+    say_what_there_is(output, stats, lost_events, has_lines);
     say_what_is_missing(stats, lost_events);
     say_about_samples(stats);
-    if (!is_quiet)
-        vti_cmd_say("next  venturi %s %s%s%s",
-                    has_lines   ? "lines"
-                    : has_calls ? "stats"
-                                : "report",
-                    quote, output->shown, quote);
+    if (stats->counters_lost)
+        vti_cmd_say("lines of %u module%s were not counted: there was no room for their counters",
+                    stats->counters_lost, stats->counters_lost == 1 ? "" : "s");
+    if (is_quiet)
+        return;
+    vti_cmd_say("next  venturi %s %s%s%s",
+                has_lines   ? "lines"
+                : has_calls ? "stats"
+                            : "report",
+                quote, output->shown, quote);
+    vti_cmd_say("page  venturi report %s%s%s -o page.html", quote, output->shown, quote);
 }

@@ -180,45 +180,6 @@ void vti_text_fit(struct vti_buf *out, const char *text, size_t len, size_t most
     vti_buf_add(out, text + len - tail, tail);
 }
 
-/* Three digits and the first unit in which the value is below 1000; the last unit takes the
- * rest. */
-static char *scaled(char *to, double value, const char *const *units, unsigned count)
-{
-    unsigned unit = 0;
-
-    while (unit + 1 < count && (value >= 999.5 || value <= -999.5)) {
-        value /= 1000;
-        unit++;
-    }
-    if (unit == 0 || value >= 99.95 || value <= -99.95)
-        snprintf(to, VTI_NUMBER_BYTES, "%.0f%s%s", value, *units[unit] ? " " : "", units[unit]);
-    else
-        snprintf(to, VTI_NUMBER_BYTES, "%.*f %s", value >= 9.995 || value <= -9.995 ? 1 : 2, value,
-                 units[unit]);
-    return to;
-}
-
-char *vti_text_duration(char to[VTI_NUMBER_BYTES], double ns)
-{
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-
-    return scaled(to, ns, units, 4);
-}
-
-char *vti_text_bytes(char to[VTI_NUMBER_BYTES], uint64_t bytes)
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-
-    return scaled(to, (double)bytes, units, 5);
-}
-
-char *vti_text_count(char to[VTI_NUMBER_BYTES], uint64_t count)
-{
-    static const char *const units[] = {"", "k", "M", "G"};
-
-    return scaled(to, (double)count, units, 4);
-}
-
 unsigned vti_terminal_width(FILE *to)
 {
     const char *columns = getenv("COLUMNS");
@@ -236,13 +197,28 @@ unsigned vti_terminal_width(FILE *to)
     return isatty(fileno(to)) ? 80 : 0;
 }
 
-const char *vti_terminal_style(FILE *to, enum vti_style style)
+static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color; /* one for the whole command */
+
+void vti_terminal_color(const char *when)
 {
-    static const char *const escapes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[33m"};
+    color = !when || !strcmp(when, "auto") ? COLOR_AUTO
+            : !strcmp(when, "always")      ? COLOR_ALWAYS
+                                           : COLOR_NEVER;
+}
+
+bool vti_terminal_has_color(FILE *to)
+{
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");
 
-    if ((no_color && *no_color) || !term || !strcmp(term, "dumb") || !isatty(fileno(to)))
-        return "";
-    return escapes[style];
+    if (color != COLOR_AUTO)
+        return color == COLOR_ALWAYS;
+    return !(no_color && *no_color) && term && strcmp(term, "dumb") && isatty(fileno(to));
+}
+
+const char *vti_terminal_style(FILE *to, enum vti_style style)
+{
+    static const char *const escapes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[33m"};
+
+    return vti_terminal_has_color(to) ? escapes[style] : "";
 }

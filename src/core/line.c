@@ -80,7 +80,9 @@ static inline bool is_of(const struct vti_line_frame *top, const struct vt_lines
     return vti_likely(top->table->lines == lines) || !top->table->lines;
 }
 
-void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t row, uint32_t is_start)
+/* Out of line: beside it what is usual saves no registers. */
+__attribute__((noinline)) static void reach_slowly(struct vt_lines *lines, const void *frame,
+                                                   uint32_t row, uint32_t is_start)
 {
     struct vti_thread *self = vti_line_counting();
     struct vti_line_frame *top = vti_likely(self) ? self->line_top : NULL;
@@ -100,6 +102,46 @@ void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t row, u
     }
     if (vti_likely(top))
         arrive(self, top, row, is_start, now);
+}
+
+/* From one statement to another of the same call, each on a line of its own, and both have run before. */
+static inline bool is_usual(const struct vti_thread *self, const struct vti_line_frame *top,
+                            const struct vti_line_row *row)
+{
+    return self->clock == VTI_TICKS_QUICK && top->row && top->begin && !top->table->is_c &&
+           row->line && row->statement == row->line && vti_line_has_durations(top->statement) &&
+           !vti_line_is_shared(top->statement);
+}
+
+/* As vti_line_step(), of which it leaves out what cannot be. */
+void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t at, uint32_t is_start)
+{
+    struct vti_thread *self = vti_line_counting();
+    struct vti_line_frame *top = vti_likely(self) ? self->line_top : NULL;
+    struct vti_line_row *row;
+    uint64_t now;
+
+    if (vti_unlikely(!top || top->frame != frame || top->table->lines != lines ||
+                     at >= top->table->row_count || is_start != VT_LINE_STARTS))
+        goto unusual;
+    now = vti_clock_quick(); /* early: what has to wait for it waits less */
+    row = &top->table->rows[at];
+    if (vti_unlikely(!is_usual(self, top, row)))
+        goto unusual;
+    self->slot->line_events++;
+    if (vti_likely(top->row != row)) {
+        vti_line_close(self, top->row->line, now);
+        vti_line_open(self, row->line, now);
+    }
+    top->row = row;
+    row->line->events++;
+    vti_line_note_execution(self, top->statement, now - top->begin);
+    top->statement = row->line;
+    top->begin = now;
+    row->line->hits++;
+    return;
+unusual:
+    reach_slowly(lines, frame, at, is_start);
 }
 
 void vt_lines_leave(const void *frame)

@@ -45,11 +45,13 @@ static inline void vti_line_count(const struct vti_thread *self, const struct vt
     self->slot->c_line_events += table->is_c;
 }
 
+/* As long as there were none of C, `c_begun` is 0 everywhere. */
 static inline void vti_line_begin(const struct vti_thread *self, struct vti_line *line,
                                   uint64_t now)
 {
     line->begun = self->slot->line_events;
-    line->c_begun = self->slot->c_line_events;
+    if (vti_unlikely(self->slot->c_line_events))
+        line->c_begun = self->slot->c_line_events;
     line->begin = now;
 }
 
@@ -69,7 +71,8 @@ static inline void vti_line_close(const struct vti_thread *self, struct vti_line
     line->begin = 0; /* first: of a kill in between the time is lost, not counted twice */
     line->total += now - begin;
     line->inner += self->slot->line_events - line->begun;
-    line->c_inner += self->slot->c_line_events - line->c_begun;
+    if (vti_unlikely(self->slot->c_line_events))
+        line->c_inner += self->slot->c_line_events - line->c_begun;
 }
 
 static inline struct vti_durations_unit *vti_line_durations(const struct vti_thread *self,
@@ -85,18 +88,36 @@ static inline void vti_line_count_duration(struct vti_durations_unit *durations,
     durations->last = (int64_t)vti_duration_bucket(took) - VTI_DURATION_BUCKETS;
 }
 
+/* Of a statement whose durations have a place. */
+static inline void vti_line_note_execution(const struct vti_thread *self,
+                                           struct vti_line *statement, uint64_t took)
+{
+    if (vti_unlikely(took >= statement->longest))
+        statement->longest = took;
+    if (vti_unlikely(took < statement->shortest - 1))
+        statement->shortest = took + 1;
+    vti_line_count_duration(vti_line_durations(self, statement), took);
+}
+
+static inline bool vti_line_has_durations(const struct vti_line *statement)
+{
+    return vti_likely(statement->durations + 1 > 1);
+}
+
 /* An execution of a statement ends. */
 static inline void vti_line_end_execution(struct vti_thread *self, struct vti_line *statement,
                                           uint64_t took)
 {
     if (vti_unlikely(!statement->durations) && statement->shortest)
         vti_line_start_durations(self, statement);
-    if (vti_unlikely(took >= statement->longest))
+    if (vti_line_has_durations(statement)) {
+        vti_line_note_execution(self, statement, took);
+        return;
+    }
+    if (took >= statement->longest)
         statement->longest = took;
-    if (vti_unlikely(took < statement->shortest - 1))
+    if (took < statement->shortest - 1)
         statement->shortest = took + 1;
-    if (vti_likely(statement->durations + 1 > 1))
-        vti_line_count_duration(vti_line_durations(self, statement), took);
 }
 
 /* Whether a unit is that of a statement over several lines, which is timed apart from them. */

@@ -146,6 +146,7 @@ static struct vti_line *new_line(struct vti_thread *self, const struct vti_line_
         return NULL;
     line->site = table->lines->function;
     line->is_c = table->is_c;
+    line->is_mixed = table->lines->is_mixed;
     line->line = number;
     line->statement = statement;
     vti_chunk_publish(chunk, 1);

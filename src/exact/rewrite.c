@@ -27,12 +27,17 @@ struct rewriting {
     struct vti_buf *out;
     struct vti_buf
         rows; /* u32 each: lines of the function that have a hook, in the order of their rows */
+    struct vti_buf runs;   /* u32 each: the straight piece of code in which a row was met last */
     struct vti_buf behind; /* what comes behind all of it */
     struct vti_buf files;  /* u8 each, by number: whether it is the system's */
     struct words function; /* its name; empty: between functions */
     unsigned number;       /* of the function */
     unsigned long file;    /* the number of its file; 0: not known yet */
     unsigned long line;    /* the one that runs; 0: any */
+    bool is_rest;          /* markers are of statements that go on */
+    uint32_t run;          /* counts straight pieces of code, which nothing jumps into or out of */
+    bool is_optimised;     /* code of a line may stand among that of others, … */
+    bool is_mixed;         /* … and does so in this function */
     bool has_entered;      /* its frame is there, */
     bool is_fresh;         /* no line has run since, */
     bool is_leaving;       /* and not any more */
@@ -127,27 +132,66 @@ static void add_function(struct rewriting *all)
     }
     vti_buf_printf(&all->behind,
                    "\t.section .data.venturi,\"aw\",@progbits\n\t.balign 8\n.Lvt_lines_%u:\n"
-                   "\t.long\t0, 0, %u, 0\n\t.quad\t.Lvt_rows_%u\n"
+                   "\t.long\t0, 0, %u, 0\n\t.quad\t.Lvt_rows_%u\n\t.long\t%d, 0\n"
                    "\t.section .text.venturi,\"ax\",@progbits\n",
-                   number, (unsigned)count, number);
+                   number, (unsigned)count, number, all->is_optimised && all->is_mixed);
 }
 
 /* ---- in a function -------------------------------------------------------------------------------- */
 
-/* The row of a line, added if it is new; false if there are too many. */
-static bool row_of(struct rewriting *all, unsigned long line, uint32_t *row)
+/* The row of a line; how many there are if it has none. */
+static uint32_t find_row(const struct rewriting *all, unsigned long line)
 {
     uint32_t count = (uint32_t)(all->rows.len / sizeof(uint32_t));
     uint32_t wanted = (uint32_t)line;
+    uint32_t row = 0;
 
-    for (*row = 0; *row < count; ++*row)
-        if (!memcmp(all->rows.data + *row * sizeof wanted, &wanted, sizeof wanted))
-            return true;
-    if (count >= ROWS_MOST)
+    while (row < count && memcmp(all->rows.data + row * sizeof wanted, &wanted, sizeof wanted))
+        row++;
+    return row;
+}
+
+static bool has_row(const struct rewriting *all, unsigned long line)
+{
+    return find_row(all, line) < all->rows.len / sizeof(uint32_t);
+}
+
+/* The row of a line, added if it is new; false if there are too many. */
+static bool row_of(struct rewriting *all, unsigned long line, uint32_t *row)
+{
+    uint32_t wanted = (uint32_t)line;
+
+    *row = find_row(all, line);
+    if (has_row(all, line))
+        return true;
+    if (*row >= ROWS_MOST)
         return false;
     vti_buf_add(&all->rows, &wanted, sizeof wanted);
+    vti_buf_add_u32(&all->runs, 0);
     add_thunk(all, *row);
     return true;
+}
+
+/* What goes on with a statement while another one runs stands in its time; behind the end of the function, in none. */
+static void note_rest(struct rewriting *all, struct words rest, unsigned long file,
+                      unsigned long line)
+{
+    if (contains(rest, "is_stmt")) /* it holds until the next one says otherwise */
+        all->is_rest = contains(rest, "is_stmt 0");
+    if (all->is_rest && all->has_entered && !all->is_fresh && file + 1 == all->file && all->line &&
+        line != all->line)
+        all->is_mixed |= !all->is_leaving || has_row(all, line);
+}
+
+/* Another line comes. One that comes again in a straight piece of code has had others in between. */
+static void note_run(struct rewriting *all, uint32_t row)
+{
+    uint32_t last = all->run + 1;
+
+    if (all->runs.failed)
+        return;
+    all->is_mixed |= !memcmp(all->runs.data + row * sizeof last, &last, sizeof last);
+    memcpy(all->runs.data + row * sizeof last, &last, sizeof last);
 }
 
 /* `.file 3 "/usr/include/c++/12" "vector"`; clang may write the folder as it has found it. */
@@ -182,6 +226,7 @@ static void take_marker(struct rewriting *all, struct words rest)
     unsigned long line = next_number(&rest);
     uint32_t row;
 
+    note_rest(all, rest, file, line);
     /* clang calls a body on the line of its function the rest of a statement, which is the hook's. */
     if ((contains(rest, "is_stmt 0") && !all->is_fresh) || !line || line > UINT32_MAX)
         return;
@@ -189,8 +234,10 @@ static void take_marker(struct rewriting *all, struct words rest)
         all->file = file + 1;
     if (file + 1 != all->file || !all->has_entered || all->is_leaving || line == all->line)
         return;
-    if (row_of(all, line, &row))
+    if (row_of(all, line, &row)) {
         vti_buf_printf(all->out, "\tcall\t.Lvt_row_%u_%u\n", all->number, row);
+        note_run(all, row);
+    }
     all->line = line;
     all->is_fresh = false;
 }
@@ -214,8 +261,24 @@ static void end_function(struct rewriting *all)
     if (all->has_entered)
         add_function(all);
     vti_buf_clear(&all->rows);
+    vti_buf_clear(&all->runs);
     all->function.len = 0;
+    all->is_mixed = false;
     all->number++;
+}
+
+/* A place that code may come to from elsewhere. Those that only debug info and exceptions speak of are none: ".LBB7"
+ * of gcc, but not ".LBB0_7" of clang. */
+static bool is_label(struct words word)
+{
+    static const char *const none[] = {".Ltmp", ".LVL", ".LBE", ".LBI", ".LEHB", ".LEHE"};
+
+    if (!word.len || word.at[word.len - 1] != ':')
+        return false;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (starts(word, none[i]))
+            return false;
+    return !starts(word, ".LBB") || memchr(word.at, '_', word.len);
 }
 
 /* A line inside of a function, without blanks; false if it was replaced. */
@@ -234,11 +297,14 @@ static bool take_inner(struct rewriting *all, struct words line)
     }
     if (starts(line, ".size")) {
         end_function(all);
-    } else if (word.len && word.at[word.len - 1] == ':') {
+    } else if (is_label(word)) {
         all->line = 0;
+        all->run++;
         all->is_leaving = false;
     } else if (starts(line, "leave") || (starts(line, "pop") && contains(rest, "%rbp"))) {
         all->is_leaving = true;
+    } else if (starts(line, "j")) {
+        all->run++;
     }
     return true;
 }
@@ -270,9 +336,9 @@ static void take_line(struct rewriting *all, struct words line, struct words *wa
         take_marker(all, rest);
 }
 
-void vti_exact_rewrite(const char *text, size_t len, struct vti_buf *out)
+void vti_exact_rewrite(const char *text, size_t len, bool is_optimised, struct vti_buf *out)
 {
-    struct rewriting all = {.out = out};
+    struct rewriting all = {.out = out, .is_optimised = is_optimised};
     struct words wanted = {NULL, 0};
     const char *end = text + len;
 
@@ -289,8 +355,9 @@ void vti_exact_rewrite(const char *text, size_t len, struct vti_buf *out)
                          "\t.hidden vt_exact_exit\n\t.section .text.venturi,\"ax\",@progbits\n");
         vti_buf_add(out, all.behind.data, all.behind.len);
     }
-    out->failed |= all.behind.failed || all.rows.failed || all.files.failed;
+    out->failed |= all.behind.failed || all.rows.failed || all.runs.failed || all.files.failed;
     vti_buf_fini(&all.behind);
     vti_buf_fini(&all.rows);
+    vti_buf_fini(&all.runs);
     vti_buf_fini(&all.files);
 }

@@ -31,10 +31,10 @@ struct vti_line {
     uint64_t resumes;
     uint64_t shortest; /* ticks + 1 of one execution of the statement; 0: none has ended */
     uint64_t longest;
-    uint64_t c_begun; /* as `begun`, of line events of C only … */
-    uint64_t c_inner; /* … and as `inner` */
-    uint32_t is_c;    /* 1: of a function of C */
-    uint32_t reserved;
+    uint64_t c_begun;  /* as `begun`, of line events of C only … */
+    uint64_t c_inner;  /* … and as `inner` */
+    uint32_t is_c;     /* 1: of a function of C */
+    uint32_t is_mixed; /* 1: its time is one of neighbouring lines too */
 };
 
 struct vti_line_callee {

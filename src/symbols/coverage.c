@@ -266,7 +266,7 @@ static void read_object(struct reading *in, struct vti_reader *from)
     path = take(from, object.path_len);
     file = path && head ? find_notes(in, (const char *)path, object.path_len) : NULL;
     if (file && file->is_good && file->notes.stamp != object.stamp)
-        say(file, in, "is of another build");
+        say(file, in, "is of another build, or of another source of that name");
     for (uint32_t i = 0; i < object.function_count && !from->failed; i++) {
         const uint8_t *at = take(from, sizeof(struct vti_coverage_function));
         struct vti_coverage_function function;

@@ -4,7 +4,7 @@
 
 #include "symbols/module.h"
 
-#define VTI_SYMBOLS_TEXT 1024
+#define VTI_SYMBOLS_TEXT 4096 /* as long as a path may be */
 
 struct vti_symbols_function {
     char name[VTI_SYMBOLS_TEXT];  /* as people know it: demangled, with its class; "": unknown */

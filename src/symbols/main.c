@@ -65,10 +65,8 @@ static void answer_chain(struct vti_symbols_module **modules, char *line)
     unsigned long long offset;
 
     of = understand(modules, parts, split(line, parts), &offset);
-    if (of) {
-        of->is_seen = true;
+    if (of)
         vti_chain_print(of, offset);
-    }
     putchar('\n');
 }
 

@@ -74,12 +74,13 @@ static const struct vti_unit_ranges *ranges_of(struct vti_symbols_module *of, Dw
 bool vti_units_find(struct vti_symbols_module *of, GElf_Addr address, Dwarf_Die *unit,
                     Dwarf_Addr *bias)
 {
-    const Dwarf_Die *known = dwfl_module_addrdie(of->module, address, bias);
+    Dwarf_Die *known = dwfl_module_addrdie(of->module, address, bias);
     const struct vti_unit_ranges *all;
     size_t first = 0, end;
     Dwarf *debug;
 
-    if (known) {
+    /* What lies between two units that are known there is taken for the first one's. */
+    if (known && dwarf_haspc(known, address - *bias) > 0) {
         *unit = *known;
         return true;
     }
@@ -99,7 +100,9 @@ bool vti_units_find(struct vti_symbols_module *of, GElf_Addr address, Dwarf_Die 
         else
             first = middle + 1;
     }
-    return false;
+    if (known)
+        *unit = *known;
+    return known != NULL;
 }
 
 void vti_units_free(struct vti_symbols_module *of)

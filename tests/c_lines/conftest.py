@@ -37,6 +37,7 @@ def line_of(name, text):
 def run(command, check=True, **kw):
     """Runs a command with its output as text."""
     kw.setdefault("capture_output", True)
+    kw.setdefault("errors", "replace")
     done = subprocess.run(list(map(str, command)), text=True, timeout=300, **kw)
     if check:
         assert done.returncode == 0, (command, done.stdout, done.stderr)

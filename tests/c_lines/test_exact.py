@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from conftest import VENTURI, Lines, line_of, run
+from conftest import VENTURI, Lines, line_of, need, run, source
 
 BOTH = pytest.mark.parametrize("compiler", ["gcc", "clang"])
 
@@ -28,6 +28,82 @@ def test_child_goes_on(compile, record, compiler):
     assert lines.function("main")["calls"] == 1
     assert main.get(line_of("oneline.c", "// end"), {}).get("time") in (None, 0) or \
         main[line_of("oneline.c", "// end")]["time"] < 0.01
+
+
+@BOTH
+def test_chosen_files(record, tmp_path, compiler):
+    """One file is timed, the other sampled, in one program; only what the timed one cost is subtracted."""
+    need(compiler)
+    env = {**os.environ, "VENTURI_CC": compiler}
+    (tmp_path / "outer.c").write_text("int inner(int n);\nint main(void)\n{\n    int a = inner(1000000);\n    return a == 0;\n}\n")
+    (tmp_path / "inner.c").write_text("int inner(int n)\n{\n    volatile int sum = 0;\n    for (int i = 0; i < n; i++)\n"
+                                      "        sum += i & 3;\n    return sum;\n}\n")
+    run([VENTURI, "cc", "-l", "--exact", "-c", "outer.c", "-o", "outer.o"], cwd=tmp_path, env=env)
+    run([VENTURI, "cc", "-l", "-c", "inner.c", "-o", "inner.o"], cwd=tmp_path, env=env)
+    run([VENTURI, "cc", "-l", "outer.o", "inner.o", "-o", "prog"], cwd=tmp_path, env=env)
+    _, lines = record(tmp_path / "prog")
+    assert lines.of("main")[4]["timing"] == "exact"
+    assert lines.of("inner")[5]["hits"] == 1000000
+    assert {line["timing"] for line in lines.of("inner").values()} <= {"sampled", "none"}
+    assert lines.all["own_cost"] < 1e-4  # a few lines
+
+
+def test_cost_is_what_was_subtracted(compile, record):
+    """Never more than there is between raw and corrected times of lines that call nothing of ours."""
+    _, lines = record(compile("gcc", "exact.c", flags=["-O2"], options=("-l", "--exact")))
+    raw = Lines(lines.path, "--raw")
+    assert raw.all["own_cost"] == 0
+    shown = sum(line["time"] or 0 for f in lines.functions for line in f["lines"])
+    measured = sum(line["time"] or 0 for f in raw.functions for line in f["lines"])
+    assert 0 < lines.all["own_cost"] <= measured - shown + 1e-9
+
+
+@BOTH
+def test_says_when_lines_are_mixed(compile, record, compiler):
+    """Only where the compiler has done it."""
+    for level, is_mixed in (("-O0", False), ("-O2", True)):
+        _, lines = record(compile(compiler, "exact.c", flags=[level], options=("-l", "--exact")))
+        assert ("has mixed code" in run([VENTURI, "lines", lines.path]).stderr) == is_mixed
+        assert any(line.get("mixed") for line in lines.of("numbers").values()) == is_mixed
+        assert not any(line.get("mixed") for line in lines.of("three_calls").values())
+
+
+def test_says_when_times_are_rough(compile, record, tmp_path):
+    """Most of it was ours: as other estimates. What takes long is none."""
+    (tmp_path / "rough.c").write_text("#include <unistd.h>\nint main(void)\n{\n    volatile int a = 0;\n"
+                                      "    for (int i = 0; i < 100000; i++) {\n" + "        ;a = i;\n" * 3 + "    }\n"
+                                      "    usleep(2000);\n    return 0;\n}\n")
+    _, lines = record(compile("gcc", tmp_path / "rough.c", flags=["-O0"], options=("-l", "--exact")))
+    main, raw = lines.of("main"), Lines(lines.path, "--raw").of("main")
+    rough = {number for number, line in main.items() if line["time"] is not None and raw[number]["time"] > 2 * line["time"]}
+    assert {number for number, line in main.items() if line.get("rough")} == rough and 10 not in rough
+    shown = run([VENTURI, "lines", lines.path])
+    assert ("are rough" in shown.stderr) == bool(rough)
+    for number in main:
+        row = next(line for line in shown.stdout.splitlines() if line.startswith("%6d " % number))
+        assert ("~" in row) == (number in rough), row
+    assert "~" not in run([VENTURI, "lines", "--raw", lines.path]).stdout
+
+
+@BOTH
+@pytest.mark.parametrize("flags", [["-static"], ["-O2", "-flto"], ["-O2", "-flto", "-static"]])
+def test_other_links(compile, record, compiler, flags):
+    """Names and lines are found there too; nothing is read that is no source."""
+    done, lines = record(compile(compiler, "exact.c", flags=flags, options=("-l", "--exact")))
+    assert {f["file"] for f in lines.functions} == {source("exact.c")}
+    line = lines.of("three_calls")[line_of("exact.c", "rest(40)")]
+    assert line["timing"] == "exact" and 0.08 <= line["time"] < 0.5
+    assert "warning" not in run([VENTURI, "lines", lines.path]).stderr
+
+
+@BOTH
+def test_no_debug_info(compile, record, compiler):
+    """Hits are known by the notes; that there are no times is said, and no program is read as a source."""
+    _, lines = record(compile(compiler, "exact.c", flags=["-O0", "-g0"], options=("-l", "--exact")))
+    assert {f["file"] for f in lines.functions} == {source("exact.c")}
+    assert lines.of("three_calls")[line_of("exact.c", "rest(40)")]["hits"] == 2
+    said = run([VENTURI, "lines", lines.path]).stderr
+    assert "compile with -g" in said and "UTF-8" not in said
 
 
 def test_called_by_python(compile, tmp_path):

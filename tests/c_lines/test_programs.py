@@ -65,7 +65,7 @@ def test_plugin_of_a_plain_program(compile, record, tmp_path):
 def test_static(compile, record, compiler):
     done, lines = record(compile(compiler, "ends.c", flags=["-static"]), "kill", check=False)
     assert loop(lines) == (101, 100)
-    assert "counted, not timed" in done.stderr
+    assert "counted, not sampled" in done.stderr
 
 
 @BOTH
@@ -208,6 +208,9 @@ def test_python_extension(compile, tmp_path):
     assert inner[line_of("extension.c", "sum += i % 7")]["hits"] == 50 * 200000
     assert any(line["timing"] == "sampled" for line in inner.values())
     assert lines.of("main")[9]["hits"] == 50
+    shown = run([VENTURI, "lines", tmp_path / "py.vt"]).stdout
+    assert "Function: main at line 5\n" in shown and "Function: sum_to at line " in shown
+    assert "total += extension.sum_to(200000)" in shown and "sum += i % 7" in shown
 
 
 def test_source_changed(compile, record, tmp_path):

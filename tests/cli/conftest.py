@@ -23,7 +23,7 @@ KEPT = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTI
 
 def bare_environment(**more):
     env = {key: os.environ[key] for key in KEPT if key in os.environ}
-    env.update(LC_ALL="C.UTF-8", **{key: str(value) for key, value in more.items()})
+    env.update({"LC_ALL": "C.UTF-8", **{key: str(value) for key, value in more.items()}})
     return env
 
 

@@ -126,6 +126,13 @@ def test_wide_numbers(venturi, new_peer, tmp_path):
         assert ours(venturi, tmp_path, "-u", unit, "x.lprof") == new_peer.table("-u", unit, "x.lprof", cwd=tmp_path)
 
 
+@pytest.mark.parametrize("hits, is_capped", [(2 ** 63 - 2, False), (2 ** 64, True), (2 ** 200, True)])
+def test_numbers_that_are_too_large(venturi, tmp_path, hits, is_capped):
+    (tmp_path / "x.lprof").write_bytes(pickled({"timings": {("a.py", 1, "f"): [(2, hits, 5)]}, "unit": 1e-9}))
+    said = venturi("lines", "x.lprof", cwd=tmp_path, check=0).stderr
+    assert said.count("above 2^63") == is_capped
+
+
 def test_never_called(venturi, new_peer, tmp_path):
     (tmp_path / "a.py").write_text("def f():\n    pass\n")
     new_peer.write(tmp_path / "x.lprof", {("a.py", 1, "f"): []})

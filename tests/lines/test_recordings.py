@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(TOP, "tests", "reader"))
 from vtwrite import Writer, join, varint  # noqa: E402
 
 SOURCES, LINES, COSTS, LINE_DURATIONS, LINE_CALLEES = 8, 14, 24, 27, 28
-UNTIMED, TIMED, SAMPLED = range(3)
+UNTIMED, TIMED, SAMPLED, MIXED = range(4)
 TEXT = "def main(x):\n    y = helper(\n        x)\n    return y\n\n\nint work(void)\n{\n    return 1;\n}\n"
 
 
@@ -20,15 +20,15 @@ def entry(node, site, line, statement, how=TIMED, events=0, hits=0, total=0, inn
     return join(node, site, line, statement, how, events, hits, total, inner, suspended, resumes, shortest, longest, 0)
 
 
-def write(path, tracks, sources=None, callees=(), sites=None, cost=0):
-    """tracks: thread name to entries of lines. cost: ticks that a line of Python costs."""
+def write(path, tracks, sources=None, callees=(), sites=None, cost=0, language=4):
+    """tracks: thread name to entries of lines. cost: ticks that a line of Python (4) or C (5) costs."""
     writer = Writer()
     writer.meta(venturi="1", command="python3\0run.py")
     writer.host()
     writer.clock(kind=2)
     writer.process(0, pid=100, name="python3")
     if cost:
-        writer.block(COSTS, join(0, 4, 1000 * cost, 0), 1)
+        writer.block(COSTS, join(0, language, 1000 * cost, 0), 1)
     for site, (name, file, line, unit) in (sites or {1: ("main", "/src/run.py", 1, "python"),
                                                       2: ("helper", "/src/help.py", 20, "python")}).items():
         writer.site(site, name, 4, name, file, line, unit)
@@ -110,6 +110,38 @@ def test_estimates(venturi, tmp_path):
     assert lines[10].split() == ["9", "4", "~25000.0", "~6250.0", "~100.0", "5000.0", "return", "1;"]
     assert lines[11].split() == ["10", "}"]
     assert "times with ~ are estimates" in shown.stderr
+
+
+def test_lines_of_c(venturi, tmp_path):
+    """Rough where most was ours, mixed where a compiler has done it, counted only: no time is no 0."""
+    sites = {1: ("work", "/src/work.c", 7, "c"), 2: ("idle", "/src/work.c", 7, "c"), 3: ("prog+0x12f0", "/src/prog", 0, "c")}
+    entries = [entry(1, 1, 8, 8, TIMED, 10, 0, 1_000_000, 10), entry(2, 1, 9, 9, MIXED, 10, 0, 3_000_000, 10),
+               entry(3, 2, 9, 9, UNTIMED, 5, 5), entry(4, 3, 0, 0, TIMED, 0, 1, 500)]
+    path = write(tmp_path / "a.vt", {"main": entries}, {"/src/work.c": TEXT}, sites=sites, cost=99_999, language=5)
+    found = {f["name"]: f for f in json.loads(venturi("lines", "--json", path, check=0).stdout)["functions"]}
+    assert set(found) == {"work", "idle"}  # one that has no name has no lines either
+    first, second = found["work"]["lines"]
+    assert first["rough"] and "mixed" not in first and second["mixed"] and "rough" not in second
+    assert found["idle"]["total_time"] is None and found["work"]["total_time"] == pytest.approx(2_000_020e-9)
+    shown = venturi("lines", path, "-m", check=0)
+    assert "Total time: -\n" in shown.stdout and "     - seconds - /src/work.c:7 - idle\n" in shown.stdout
+    assert [("are rough" in line, "has mixed" in line, "without debug info" in line, "subtracted" in line)
+            for line in shown.stderr.splitlines()] == [tuple(i == j for i in range(4)) for j in range(4)]
+    assert "2.00 ms of our own cost subtracted" in shown.stderr
+
+
+def test_cost_is_no_more_than_was_measured(venturi, tmp_path):
+    entries = [entry(1, 1, 2, 2, events=100, hits=100, total=3000, inner=100), entry(2, 1, 4, 4, events=1, hits=1, total=900_000, inner=1)]
+    path = write(tmp_path / "a.vt", {"main": entries}, {"/src/run.py": TEXT}, cost=1000)
+    assert json.loads(venturi("lines", "--json", path, check=0).stdout)["own_cost"] == pytest.approx(4e-6)
+
+
+def test_lines_far_away(venturi, tmp_path):
+    """A damaged file must not make a large table."""
+    entries = [*MAIN, entry(6, 1, 2 ** 31 - 1, 2 ** 31 - 1, events=1, hits=1, total=5)]
+    path = write(tmp_path / "a.vt", {"main": entries}, {"/src/run.py": TEXT})
+    shown = venturi("lines", path, check=0).stdout
+    assert len(shown) < 5000 and "2147483647         1" in shown and "     4         3" in shown
 
 
 def test_json(venturi, tmp_path):
@@ -255,7 +287,8 @@ def program(request, tmp_path):
 
 def test_run(venturi, program):
     done = program(venturi, "-l", "-o", "a.vt", check=0)
-    assert done.stderr.splitlines()[-1] == "venturi: next  venturi lines a.vt"
+    assert done.stderr.splitlines()[-2:] == ["venturi: next  venturi lines a.vt",
+                                             "venturi: page  venturi report a.vt -o page.html"]
     os.rename(program.folder / "program.py", program.folder / "moved.py")  # the text is in the recording
     shown = venturi("lines", "a.vt", cwd=program.folder, check=0)
     found = numbers(shown.stdout)

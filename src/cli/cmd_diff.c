@@ -1,0 +1,152 @@
+/* cmd_diff.c - venturi diff: what changed from one run to another. */
+#include "cli/cmd.h"
+#include "cli/diff.h"
+#include "cli/page_output.h"
+#include "cli/reading.h"
+#include "page/diff.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define LIMIT 20
+
+enum { OPT_OUTPUT, OPT_OPEN, OPT_FORCE, OPT_SORT, OPT_LIMIT, OPT_ALL, OPT_JSON };
+
+static const struct vti_option options[] = {
+    [OPT_OUTPUT] = {'o', "output", "PAGE", "write a page for a browser instead (page.html, -)"},
+    [OPT_OPEN] = {0, "open", NULL, "open the page in a browser"},
+    [OPT_FORCE] = {0, "force", NULL, "replace PAGE even if it is no page of Venturi's"},
+    [OPT_SORT] = {0, "sort", "self|total|calls|name", "what decides the order (change of self)"},
+    [OPT_LIMIT] = {'n', "limit", "N", "show N functions (20); 0 shows all"},
+    [OPT_ALL] = {'a', "all", NULL, "also what changed little or not at all"},
+    [OPT_JSON] = {0, "json", NULL, "write JSON"},
+    {0},
+};
+
+extern const struct vti_command vti_cmd_diff;
+
+struct request {
+    const char *files[2];
+    struct vti_page_output output;
+    const char *sort;
+    size_t limit;
+    bool has_all, is_json;
+};
+
+static int take_arguments(struct request *request, int argc, char **argv)
+{
+    const char *limit = NULL;
+    const struct vti_place places[] = {
+        [OPT_OUTPUT] = {.text = &request->output.path},
+        [OPT_OPEN] = {.is_set = &request->output.opens},
+        [OPT_FORCE] = {.is_set = &request->output.force},
+        [OPT_SORT] = {.text = &request->sort},
+        [OPT_LIMIT] = {.text = &limit},
+        [OPT_ALL] = {.is_set = &request->has_all},
+        [OPT_JSON] = {.is_set = &request->is_json},
+    };
+    int code = vti_args_collect(&vti_cmd_diff, argc, argv, places, request->files, 2,
+                                "one BASE and one NEW");
+
+    if (!code && limit)
+        code = vti_args_limit("diff", limit, 0, &request->limit);
+    if (!request->limit)
+        request->limit = SIZE_MAX;
+    if (!code && !request->files[1])
+        code = vti_cmd_fail("diff", "which two? venturi diff BASE NEW, the earlier run first");
+    if (!code && request->output.opens && !request->output.path)
+        code = vti_cmd_fail("diff", "--open needs a page to open: add -o page.html");
+    for (int i = 0; i < 2 && !code && request->output.path; i++)
+        code = vti_page_output_check("diff", &request->output, request->files[i]);
+    return code;
+}
+
+static int load(vt_recording *recording, void *arg)
+{
+    int code = vti_diff_side_load(arg, recording);
+
+    return code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;
+}
+
+static int open_side(struct vti_diff_side *side, const char *path)
+{
+    int code;
+
+    if (vti_profile_is_recording(path))
+        return vti_reading_do("diff", path, load, side);
+    code = vti_diff_side_read(side, path);
+    return code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;
+}
+
+/* What the page is made of. */
+struct page_job {
+    const struct request *request;
+    const struct vti_diff *diff;
+};
+
+static int make_page(const struct vti_sink *sink, void *arg)
+{
+    const struct page_job *job = arg;
+
+    return vti_page_diff(job->diff, job->request->files[0], job->request->files[1], sink);
+}
+
+static int show(const struct request *request, const struct vti_diff *diff)
+{
+    const struct vti_diff_view view = {.diff = diff,
+                                       .base_name = request->files[0],
+                                       .name = request->files[1],
+                                       .sort = request->sort,
+                                       .limit = request->limit,
+                                       .has_all = request->has_all};
+    struct page_job job = {request, diff};
+    int code;
+
+    if (!diff->function_count)
+        return vti_cmd_fail("diff", "neither of them holds functions or spans to compare");
+    if (request->output.path)
+        return vti_page_output_write("diff", &request->output, make_page, &job);
+    code = request->is_json ? vti_diff_json(&view) : vti_diff_print(&view);
+    fflush(stdout);
+    if (code)
+        return vti_cmd_error("diff", code);
+    if (!diff->common) {
+        vti_cmd_warn("diff", "the two have no function and no span in common");
+        return VTI_EXIT_UNSURE;
+    }
+    return VTI_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request = {.limit = LIMIT};
+    struct vti_diff_side base = {0};
+    struct vti_diff_side now = {0};
+    struct vti_diff diff = {0};
+    int code = take_arguments(&request, argc, argv);
+
+    if (!code)
+        code = open_side(&base, request.files[0]);
+    if (!code)
+        code = open_side(&now, request.files[1]);
+    if (!code) {
+        code = vti_diff_make(&diff, &base, &now);
+        code = code ? vti_cmd_error("diff", code) : show(&request, &diff);
+    }
+    vti_diff_fini(&diff);
+    vti_diff_side_fini(&base);
+    vti_diff_side_fini(&now);
+    return code;
+}
+
+const struct vti_command vti_cmd_diff = {
+    .name = "diff",
+    .summary = "what changed from one run to another",
+    .usage = "[options] BASE NEW [-o PAGE]",
+    .about = "Compares the functions and spans of two recordings (or files of cProfile), the\n"
+             "earlier one first. A function is the same if its name and file are, whatever\n"
+             "lines it moved to. With -o: as one file for a browser. Exit code 3: they have\n"
+             "nothing in common.",
+    .options = options,
+    .run = run,
+};

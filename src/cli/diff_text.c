@@ -1,0 +1,312 @@
+/* diff_text.c - what changed between two runs, as text and as JSON. */
+#include "base/error.h"
+#include "base/json.h"
+#include "cli/diff.h"
+#include "cli/reading.h"
+#include "cli/render.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Less than that of a run's own time is not called a change in words, … */
+#define SAME_SHARE 0.01
+/* … and a function that is called as often and changed by less than that is left out. */
+#define LEAST_SHARE 0.001
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static double change_of_self(const struct vti_diff_function *row)
+{
+    return row->now.self_ns - row->base.self_ns;
+}
+
+static double change_of_total(const struct vti_diff_function *row)
+{
+    return row->now.total_ns - row->base.total_ns;
+}
+
+static double change_of_calls(const struct vti_diff_function *row)
+{
+    return (double)row->now.calls - (double)row->base.calls;
+}
+
+static int compare_texts(const struct vti_diff_function *a, const struct vti_diff_function *b)
+{
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : strcmp(a->file, b->file);
+}
+
+#define BY(what)                                                                                   \
+    static int by_##what(const void *left, const void *right)                                      \
+    {                                                                                              \
+        const struct vti_diff_function *const *a = left;                                           \
+        const struct vti_diff_function *const *b = right;                                          \
+        double one = fabs(change_of_##what(*a));                                                   \
+        double other = fabs(change_of_##what(*b));                                                 \
+                                                                                                   \
+        return one < other ? 1 : one > other ? -1 : compare_texts(*a, *b);                         \
+    }
+BY(self)
+BY(total)
+BY(calls)
+
+static int by_name(const void *left, const void *right)
+{
+    return compare_texts(*(const struct vti_diff_function *const *)left,
+                         *(const struct vti_diff_function *const *)right);
+}
+
+const struct vti_diff_function **vti_diff_rows(const struct vti_diff_view *view, size_t *count)
+{
+    const struct vti_diff *diff = view->diff;
+    const struct vti_diff_function **rows = calloc(diff->function_count + 1, sizeof *rows);
+    const char *sort = view->sort ? view->sort : "self";
+    double least = LEAST_SHARE * fmax(diff->base->self_ns, diff->now->self_ns);
+
+    *count = 0;
+    if (!rows)
+        return NULL;
+    for (size_t i = 0; i < diff->function_count; i++) {
+        const struct vti_diff_function *row = &diff->functions[i];
+
+        if (view->has_all || change_of_calls(row) != 0 || row->match != VTI_DIFF_BOTH ||
+            fabs(change_of_self(row)) > least)
+            rows[(*count)++] = row;
+    }
+    qsort(rows, *count, sizeof *rows,
+          !strcmp(sort, "total")   ? by_total
+          : !strcmp(sort, "calls") ? by_calls
+          : !strcmp(sort, "name")  ? by_name
+                                   : by_self);
+    if (*count > view->limit)
+        *count = view->limit;
+    return rows;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static const char *signed_time(char to[VTI_NUMBER_BYTES + 1], double ns)
+{
+    to[0] = ns < 0 ? '-' : '+';
+    vti_text_duration(to + 1, fabs(ns));
+    return to;
+}
+
+static void add_time(struct vti_table *table, double ns, bool is_there)
+{
+    if (is_there)
+        vti_table_time(table, ns);
+    else
+        vti_table_text(table, "-");
+}
+
+static void add_calls(struct vti_table *table, const struct vti_diff_function *row)
+{
+    if (row->base.calls == row->now.calls)
+        vti_table_count(table, row->now.calls);
+    else
+        vti_table_printf(table, "%llu to %llu", (unsigned long long)row->base.calls,
+                         (unsigned long long)row->now.calls);
+}
+
+static void add_function(struct vti_table *table, const struct vti_diff_function *row)
+{
+    const char *file = strrchr(row->file, '/');
+    uint32_t line = row->match == VTI_DIFF_GONE ? row->base_line : row->line;
+    const char *what = row->match == VTI_DIFF_GONE  ? "  (gone)"
+                       : row->match == VTI_DIFF_NEW ? "  (new)"
+                                                    : "";
+
+    file = file ? file + 1 : row->file;
+    if (*file && line)
+        vti_table_printf(table, "%s  %s:%u%s", row->name, file, line, what);
+    else
+        vti_table_printf(table, "%s%s", row->name, what);
+}
+
+static int print_rows(const struct vti_diff_function **rows, size_t count)
+{
+    static const struct vti_column columns[] = {
+        {"Self change", VTI_RIGHT},  {"Was", VTI_RIGHT},   {"Is", VTI_RIGHT},
+        {"Total change", VTI_RIGHT}, {"Calls", VTI_RIGHT}, {"Function", VTI_LEFT}};
+    struct vti_table *table;
+    char text[VTI_NUMBER_BYTES + 1];
+    int code = vti_table_create(&table, columns, sizeof columns / sizeof *columns);
+
+    if (code)
+        return code;
+    for (size_t i = 0; i < count; i++) {
+        vti_table_text(table, signed_time(text, change_of_self(rows[i])));
+        add_time(table, rows[i]->base.self_ns, rows[i]->match != VTI_DIFF_NEW);
+        add_time(table, rows[i]->now.self_ns, rows[i]->match != VTI_DIFF_GONE);
+        vti_table_text(table, signed_time(text, change_of_total(rows[i])));
+        add_calls(table, rows[i]);
+        add_function(table, rows[i]);
+    }
+    code = vti_table_print(table, stdout);
+    vti_table_free(table);
+    return code;
+}
+
+static void print_side(const char *title, const char *name, const struct vti_diff_side *side)
+{
+    struct vti_buf text = {0};
+    char when[VTI_WHEN_BYTES];
+    char duration[VTI_NUMBER_BYTES];
+
+    vti_text_safe(&text, name, strlen(name));
+    if (side->start_realtime_ns)
+        vti_buf_printf(&text, ", %s, %s", vti_text_when(when, side->start_realtime_ns),
+                       vti_text_duration(duration, side->duration_ns));
+    if (*side->command) {
+        vti_buf_add_text(&text, ", ");
+        vti_text_safe(&text, side->command, strlen(side->command));
+    }
+    if (!text.failed)
+        printf("%-5s %.*s\n", title, (int)text.len, (const char *)text.data);
+    vti_buf_fini(&text);
+}
+
+static void print_verdict(const struct vti_diff *diff)
+{
+    double was = diff->base->self_ns;
+    double is = diff->now->self_ns;
+    char one[VTI_NUMBER_BYTES];
+    char other[VTI_NUMBER_BYTES];
+    char change[VTI_NUMBER_BYTES];
+
+    vti_text_duration(one, was);
+    vti_text_duration(other, is);
+    vti_text_duration(change, fabs(is - was));
+    if (fabs(is - was) <= SAME_SHARE * fmax(was, is))
+        printf("The new run takes as long as the base: %s of own time, then %s.\n", one, other);
+    else
+        printf("The new run is %s: %s of own time, then %s (%s %s, %+.0f %%).\n",
+               is > was ? "slower" : "faster", one, other, change, is > was ? "more" : "less",
+               was > 0 ? 100 * (is - was) / was : 100.0);
+}
+
+static void print_doubts(const struct vti_diff *diff)
+{
+    const char *at = (const char *)diff->doubts.data;
+    const char *end = at + diff->doubts.len;
+
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        struct vti_buf text = {0};
+
+        vti_text_safe(&text, at, (size_t)(stop - at));
+        printf("Compare with care: %.*s.\n", (int)text.len, (const char *)text.data);
+        vti_buf_fini(&text);
+        at = stop + 1;
+    }
+    printf("One run a side: how much of this is noise is not known.\n");
+}
+
+int vti_diff_print(const struct vti_diff_view *view)
+{
+    size_t count;
+    const struct vti_diff_function **rows = vti_diff_rows(view, &count);
+    int code = rows ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
+
+    if (code)
+        return code;
+    print_side("base", view->base_name, view->diff->base);
+    print_side("new", view->name, view->diff->now);
+    printf("\n");
+    print_verdict(view->diff);
+    printf("\n");
+    if (count)
+        code = print_rows(rows, count);
+    else
+        printf("Nothing changed: calls are the same, times within %g %% of the run.\n",
+               100 * LEAST_SHARE);
+    printf("\n");
+    print_doubts(view->diff);
+    free(rows);
+    return code;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_numbers(struct vti_json *json, const char *key,
+                        const struct vti_diff_numbers *numbers)
+{
+    vti_json_key(json, key);
+    vti_json_object(json);
+    vti_json_add_uint(json, "calls", numbers->calls);
+    vti_json_add_double(json, "self_ns", numbers->self_ns);
+    vti_json_add_double(json, "total_ns", numbers->total_ns);
+    vti_json_object_end(json);
+}
+
+static void add_row(struct vti_json *json, const struct vti_diff_function *row)
+{
+    static const char *const matches[] = {"both", "gone", "new"};
+
+    vti_json_object(json);
+    vti_json_add_string(json, "name", row->name);
+    vti_json_add_string(json, "file", row->file);
+    vti_json_add_string(json, "language", row->language);
+    vti_json_add_uint(json, "line", row->line);
+    vti_json_add_uint(json, "base_line", row->base_line);
+    vti_json_add_string(json, "match", matches[row->match]);
+    add_numbers(json, "base", &row->base);
+    add_numbers(json, "new", &row->now);
+    vti_json_object_end(json);
+}
+
+static void add_side(struct vti_json *json, const char *key, const char *name,
+                     const struct vti_diff_side *side)
+{
+    vti_json_key(json, key);
+    vti_json_object(json);
+    vti_json_add_string(json, "file", name);
+    vti_json_add_string(json, "command", side->command);
+    vti_json_add_double(json, "duration_ns", side->duration_ns);
+    vti_json_add_double(json, "self_ns", side->self_ns);
+    vti_json_add_uint(json, "lost_events", side->lost_events);
+    vti_json_object_end(json);
+}
+
+static void add_doubts(struct vti_json *json, const struct vti_diff *diff)
+{
+    const char *at = (const char *)diff->doubts.data;
+    const char *end = at + diff->doubts.len;
+
+    vti_json_key(json, "doubts");
+    vti_json_array(json);
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+        vti_json_bytes(json, at, (size_t)(stop - at));
+        at = stop + 1;
+    }
+    vti_json_array_end(json);
+}
+
+int vti_diff_json(const struct vti_diff_view *view)
+{
+    struct vti_buf out = {0};
+    struct vti_json json;
+    size_t count;
+    const struct vti_diff_function **rows = vti_diff_rows(view, &count);
+
+    if (!rows)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    vti_json_init(&json, &out);
+    vti_json_object(&json);
+    add_side(&json, "base", view->base_name, view->diff->base);
+    add_side(&json, "new", view->name, view->diff->now);
+    add_doubts(&json, view->diff);
+    vti_json_key(&json, "functions");
+    vti_json_array(&json);
+    for (size_t i = 0; i < count; i++)
+        add_row(&json, rows[i]);
+    vti_json_array_end(&json);
+    vti_json_object_end(&json);
+    free(rows);
+    return vti_print_json(&out);
+}

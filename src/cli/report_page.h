@@ -1,0 +1,17 @@
+/* report_page.h - what `venturi report -o` was asked for. */
+#ifndef VENTURI_CLI_REPORT_PAGE_H
+#define VENTURI_CLI_REPORT_PAGE_H
+
+#include "cli/page_output.h"
+
+struct vti_report_page {
+    const char *file;
+    struct vti_page_output output;
+    const char *events; /* as it was typed, or NULL */
+    bool has_no_source;
+};
+
+/* An exit code, after one line on stderr. */
+int vti_report_page(const struct vti_report_page *request);
+
+#endif

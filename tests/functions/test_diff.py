@@ -1,0 +1,104 @@
+"""`venturi diff`: what changed between two runs whose numbers are known."""
+import json
+
+import pytest
+
+import trees
+
+# The same program a version later: fib moved by five lines and got slower, len is called half as often, numbers is gone, checked is new.
+LATER = {**trees.FUNCTIONS, 3: ("fib", "fib", "/src/step.py", 25, "python"),
+         9: ("checked", "checked", "/src/step.py", 40, "python")}
+LATER_TREES = {
+    0: {1: (0, 1, 1, 0, 5000), 2: (1, 2, 2, 0, 3000), 3: (2, 3, 2, 0, 11500), 4: (3, 3, 4, 0, 2500), 5: (4, 3, 8, 0, 500),
+        6: (4, 4, 8, 0, 500), 7: (1, 5, 3, 0, 700), 8: (1, 6, 5, 0, 800), 9: (2, 9, 1, 0, 1000)},
+    1: trees.TREES[1],
+}
+
+
+@pytest.fixture
+def two(tmp_path):
+    return trees.write(tmp_path / "base.vt"), trees.write(tmp_path / "new.vt", LATER_TREES, LATER)
+
+
+def rows(venturi, *args, check=0):
+    found = json.loads(venturi("diff", "--json", "--limit", "0", *args, check=check).stdout)
+    return {(row["name"], row["match"]): row for row in found["functions"]}
+
+
+def test_numbers(venturi, two):
+    found = rows(venturi, *two)
+    fib = found["fib", "both"]
+    assert (fib["base_line"], fib["line"]) == (20, 25)
+    assert (fib["base"]["calls"], fib["new"]["calls"]) == (15, 15)
+    assert fib["new"]["self_ns"] - fib["base"]["self_ns"] == pytest.approx(10000)
+    assert fib["base"]["self_ns"] == pytest.approx(1500 + 2500 + 500 + 300)
+    assert fib["base"]["total_ns"] == pytest.approx(1500 + 2500 + 500 + 1000 + 300)  # calls itself: counted once
+    size = found["len", "both"]
+    assert (size["base"]["calls"], size["new"]["calls"]) == (16, 8)
+    assert found["numbers", "gone"]["base"]["calls"] == 11 and found["numbers", "gone"]["new"]["calls"] == 0
+    assert found["checked", "new"]["new"]["self_ns"] == pytest.approx(1000)
+    assert ("Step.execute", "both") not in found  # its own time and calls are what they were
+
+
+def test_all_names_what_did_not_change(venturi, two):
+    found = rows(venturi, "--all", *two)
+    assert found["Step.execute", "both"]["base"]["self_ns"] == found["Step.execute", "both"]["new"]["self_ns"]
+    assert len([1 for name, _ in found if name == "main.<locals>.<lambda>"]) == 1
+
+
+def test_the_numbers_of_stats(venturi, two):
+    found = json.loads(venturi("diff", "--json", *two, check=0).stdout)
+    for path, side in zip(two, ("base", "new")):
+        stats = json.loads(venturi("stats", "--json", path, check=0).stdout)
+        assert found[side]["self_ns"] == pytest.approx(1e9 * sum(row["tottime"] for row in stats["functions"]))
+
+
+def test_twins_keep_their_places(venturi, two, tmp_path):
+    found = json.loads(venturi("diff", "--json", "--all", "--limit", "0", *two, check=0).stdout)["functions"]
+    calls = sorted(row["base"]["calls"] for row in found if row["name"] == "main.<locals>.<lambda>")
+    assert calls == [3, 5] and all(row["base"]["calls"] == row["new"]["calls"] for row in found
+                                   if row["name"] == "main.<locals>.<lambda>")
+
+
+def test_another_folder_is_the_same_file(venturi, tmp_path):
+    elsewhere = {site: (name, function, file.replace("/src/", "/opt/v2/"), line, unit)
+                 for site, (name, function, file, line, unit) in trees.FUNCTIONS.items()}
+    base = trees.write(tmp_path / "base.vt")
+    new = trees.write(tmp_path / "new.vt", functions=elsewhere)
+    found = rows(venturi, "--all", base, new)
+    assert found["fib", "both"]["base"] == found["fib", "both"]["new"]
+    # Two lambdas of one line in a moved file: which is which is not known, so nothing is claimed.
+    assert {match for name, match in found if name == "main.<locals>.<lambda>"} == {"gone", "new"}
+
+
+def test_says_which_is_slower(venturi, two):
+    base, new = two
+    assert "The new run is slower" in venturi("diff", base, new, check=0).stdout
+    assert "The new run is faster" in venturi("diff", new, base, check=0).stdout
+    same = venturi("diff", base, base, check=0).stdout
+    assert "takes as long as the base" in same and "Nothing changed" in same
+
+
+def test_fits_a_terminal(venturi, two):
+    done = venturi("diff", *two, check=0)
+    assert "One run a side" in done.stdout and "\x1b" not in done.stdout
+
+
+def test_nothing_in_common(venturi, two, tmp_path):
+    other = trees.write(tmp_path / "other.vt", {0: {1: (0, 1, 1, 0, 10)}}, {1: ("alone", "alone", "/x.py", 1, "python")})
+    done = venturi("diff", two[0], other, check=3)
+    assert "in common" in done.stderr
+
+
+def test_files_of_cprofile(venturi, prof):
+    from conftest import NEW_PYTHONS
+    path = prof(NEW_PYTHONS[-1])
+    assert "Nothing changed" in venturi("diff", path, path, check=0).stdout
+
+
+@pytest.mark.parametrize("arguments, words", [((), "which two?"), (("one.vt",), "which two?"),
+                                              (("a.vt", "b.vt", "c.vt"), "one BASE and one NEW"),
+                                              (("nowhere.vt", "nowhere.vt"), "nowhere.vt")])
+def test_bad_input(venturi, arguments, words):
+    done = venturi("diff", *arguments, check=2)
+    assert words in done.stderr and len(done.stderr.splitlines()) == 1
