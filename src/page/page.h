@@ -26,7 +26,8 @@ struct vti_page_column {
 
 /* One value of a row, in the order of the columns. */
 union vti_page_value {
-    uint64_t u; /* UINT and DELTA: up to 7 bytes, what is more is cut to that; TEXT; REF: index plus 1 */
+    uint64_t
+        u; /* UINT and DELTA: up to 7 bytes, what is more is cut to that; TEXT; REF: index plus 1 */
     double d;
 };
 

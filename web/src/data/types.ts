@@ -117,6 +117,8 @@ export interface Reference {
 export interface Finding {
   kind: string;
   severity: number;
+  level?: "info" | "notice" | "warning";
+  confidence?: string; // why it may be off; "": nothing to say
   text: string;
   refs: Reference[];
 }

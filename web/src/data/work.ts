@@ -29,7 +29,8 @@ export interface WindowReply {
   folded: number; // spans that are not drawn one by one
 }
 
-/* One entry for each site that has spans in the filter. Times in ns, without our own cost. */
+/* One entry for each site (thread, process) that has spans in the filter. Times in ns, without our own cost; in `total` recursion is counted
+ * once, of threads and processes only spans that are in no other. */
 export interface StatsReply {
   site: Uint32Array;
   count: Uint32Array;
@@ -48,7 +49,7 @@ export interface StatsReply {
 export interface PathsReply {
   parent: Uint32Array;
   frame: Uint32Array;
-  track: Uint32Array;
+  track: Uint32Array; // 0 where paths of several tracks are one
   count: Uint32Array;
   total: Float64Array;
   self: Float64Array;
@@ -59,7 +60,8 @@ export interface SpanReply {
   depth: number;
   site: number;
   start: number;
-  duration: number;
+  duration: number; // as it was recorded and is drawn
+  total: number; // without our own cost, like self
   self: number;
   flags: number;
 }

@@ -1,0 +1,12 @@
+/* diff.h - the page of a comparison. */
+#ifndef VENTURI_PAGE_DIFF_H
+#define VENTURI_PAGE_DIFF_H
+
+#include "analyze/diff.h"
+#include "export/export.h"
+
+/* 0 or a negative code. The names are those of the files. */
+int vti_page_diff(const struct vti_diff *diff, const char *base_name, const char *name,
+                  const struct vti_sink *sink);
+
+#endif

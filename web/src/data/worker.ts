@@ -1,0 +1,57 @@
+/* The worker: opens the page's data, keeps the spans and answers questions about them. See work.ts for what it is asked. */
+
+import { answerAt, answerNext, answerPaths, answerStats, answerWindow } from "./answers";
+import { openTables } from "./open";
+import { makeSpanStore } from "./spans";
+import type { SpanStore } from "./spans";
+import type { Question, Questions } from "./work";
+
+export interface Message<Q extends Question = Question> {
+  id: number;
+  question: Q;
+  ask: Questions[Q]["ask"];
+}
+
+export type Answer = { id: number; reply: unknown } | { id: number; error: string };
+
+let store: Promise<SpanStore> = Promise.reject(new Error("no data is open"));
+store.catch(() => undefined);
+
+/* Answers as soon as everything but the spans is there; questions about spans wait for them. */
+async function open(ask: Questions["open"]["ask"]): Promise<Questions["open"]["reply"]> {
+  const { strings, tables, openSpans } = await openTables(ask.directory, ask.blocks);
+  const recording = ask.directory.recordings[ask.directory.recordings.length - 1]!;
+
+  store = openSpans().then((spans) => makeSpanStore(spans, recording));
+  store.catch(() => undefined);
+  return { strings, tables };
+}
+
+const answers: { [Q in Question]: (ask: Questions[Q]["ask"]) => Promise<Questions[Q]["reply"]> } = {
+  open,
+  window: async (ask) => answerWindow(await store, ask),
+  stats: async (ask) => answerStats(await store, ask),
+  paths: async (ask) => answerPaths(await store, ask),
+  next: async (ask) => answerNext(await store, ask),
+  at: async (ask) => answerAt(await store, ask),
+};
+
+/* The memory of the arrays in a reply moves to the page instead of being copied. */
+function memoryOf(value: unknown, found = new Set<ArrayBuffer>()): Set<ArrayBuffer> {
+  if (ArrayBuffer.isView(value)) found.add(value.buffer as ArrayBuffer);
+  else if (value && typeof value === "object") for (const part of Object.values(value)) memoryOf(part, found);
+  return found;
+}
+
+async function answer(message: Message): Promise<void> {
+  try {
+    const run = answers[message.question] as (ask: unknown) => unknown;
+    const reply = await run(message.ask);
+    self.postMessage({ id: message.id, reply } satisfies Answer, { transfer: [...memoryOf(reply)] });
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    self.postMessage({ id: message.id, error: text } satisfies Answer);
+  }
+}
+
+self.addEventListener("message", (event: MessageEvent<Message>) => void answer(event.data));

@@ -1,0 +1,40 @@
+/* The forest that the selection leaves: of functions by thread, of spans by thread and time. */
+
+import { useMemo } from "preact/hooks";
+import type { PageData } from "../../data/types";
+import type { Worker } from "../../data/work";
+import type { Forest } from "../../model/forest";
+import { arrange, callRows, type Kind, pathRows } from "../../model/source";
+import { selection } from "../../state/selection";
+import { useReply } from "../use";
+
+export interface ForestState {
+  forest: Forest;
+  isPending: boolean;
+  isWholeRun: boolean; // a range is selected, and this data has no times
+  error: string | null;
+}
+
+export interface ForestWish {
+  kind: Kind;
+  isMerged: boolean;
+  isFolded: boolean;
+}
+
+export function useForest(data: PageData, worker: Worker, wish: ForestWish): ForestState {
+  const { kind, isMerged, isFolded } = wish;
+  const { range, tracks } = selection.value;
+  const isAsked = kind === "spans" && range !== null;
+  const answer = useReply(worker, "paths", isAsked ? { range, tracks, sites: null, byTrack: true } : null);
+  const reply = isAsked ? answer.reply : undefined;
+  const forest = useMemo(() => {
+    const rows = kind === "functions" ? callRows(data) : pathRows(data, reply);
+    return arrange(data, rows, { tracks, isMerged, isFolded });
+  }, [data, kind, reply, tracks, isMerged, isFolded]);
+  return {
+    forest,
+    isPending: isAsked && answer.isPending,
+    isWholeRun: kind === "functions" && range !== null,
+    error: isAsked ? answer.error : null,
+  };
+}

@@ -1,0 +1,48 @@
+/* Text of a recording before it is shown: what would be invisible, or would turn the line around, becomes a symbol. */
+
+/* Controls, direction marks and overrides, zero-width characters, line separators, lone surrogates, private use and tags. */
+const HIDDEN =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+
+function symbolOf(hidden: string): string {
+  const code = hidden.codePointAt(0) ?? 0;
+
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return "\u2421";
+  return `⟨${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}
+
+/* The longest text that any view shows whole. */
+export const LONGEST = 400;
+
+/* What may go to a canvas, an SVG or a text node: every hidden character visible, at most `most` characters, the cut marked. */
+export function clean(text: string, most = LONGEST): string {
+  const short = text.length > most ? `${text.slice(0, most - 1)}…` : text;
+
+  return short.replace(HIDDEN, symbolOf);
+}
+
+/* For source lines: tabs as spaces, the rest as clean() does. */
+export function cleanLine(text: string, most = 2000): string {
+  return clean(text.replaceAll("\t", "    "), most);
+}
+
+/* The end of a path: "…/b/c.py" says more than its beginning. */
+export function shortPath(path: string, most = 48): string {
+  return path.length <= most ? clean(path) : `…${clean(path.slice(path.length - most + 1))}`;
+}
+
+/* "file.py:12", or only the file without a line. */
+export function place(file: string, line: number, most = 48): string {
+  const name = shortPath(file, most);
+
+  return file && line ? `${name}:${line}` : name;
+}
+
+/* What fits into `width` of the widest letters; "" if not even two do. `charWidth` is the average width of one. */
+export function fit(text: string, width: number, charWidth: number): string {
+  const room = Math.floor(width / charWidth);
+
+  if (text.length <= room) return text;
+  return room < 2 ? "" : `${text.slice(0, room - 1)}…`;
+}

@@ -1,0 +1,44 @@
+/* What a comparison says in sentences. */
+
+import type { PageData } from "../../data/types";
+import { type DiffRow, type Side, signOf, verdict, wholes } from "../../model/diff";
+import { formatChange, formatCount, formatDuration, formatShare, formatTime } from "../../ui/format";
+import { clean } from "../../ui/text";
+
+/* "The new run is slower by 120 ms (+12.0 %): …". */
+export function summary(data: PageData, rows: readonly DiffRow[]): string[] {
+  const { base, now } = wholes(rows);
+  const [before, after] = data.directory.recordings;
+  const fast = verdict(base, now);
+  const by = fast === "as fast" ? "as fast as the base" : `${fast} by ${formatTime(Math.abs(now - base))}`;
+  const percent = base > 0 && fast !== "as fast" ? ` (${timesText(base, now)})` : "";
+  const lines = [
+    `The new run is ${by}${percent}: ${formatTime(now)} within functions and spans, ${formatTime(base)} before.`,
+  ];
+  if (before && after)
+    lines.push(
+      `It lasted ${formatDuration(after.duration_ns)} (${clean(after.file, 60)}), the base ${formatDuration(before.duration_ns)} (${clean(before.file, 60)}).`,
+    );
+  return lines;
+}
+
+export function sideText(side: Side): string {
+  if (side.calls === 0 && side.total === 0) return "not there";
+  const calls = `${formatCount(side.calls)} ${side.calls === 1 ? "call" : "calls"}`;
+  return `${formatTime(side.total)} total, ${formatTime(side.self)} own, ${calls}`;
+}
+
+/* "+12.0 %", or "×57" where a percentage says nothing any more. */
+export function timesText(base: number, now: number): string {
+  const ratio = now / base;
+  return ratio >= 10 ? `×${formatCount(Math.round(ratio))}` : formatChange(ratio - 1, formatShare);
+}
+
+/* For a place in the picture: which way its total went. */
+export function changeText(base: number, now: number): string {
+  const sign = signOf(base, now);
+  if (base === 0) return "new";
+  if (now === 0) return "gone";
+  if (sign === "=") return "as long as before";
+  return `${sign} ${sign === "▲" ? "longer" : "shorter"} by ${formatTime(Math.abs(now - base))} (${timesText(base, now)})`;
+}

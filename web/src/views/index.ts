@@ -1,0 +1,13 @@
+/* The views, in the order of their tabs and keys: one line each. */
+
+import { diff } from "./diff";
+import { flame } from "./flame";
+import { overview } from "./overview";
+import { ranking } from "./ranking";
+import { resources } from "./resources";
+import { sandwich } from "./sandwich";
+import { source } from "./source";
+import { timeline } from "./timeline";
+import type { View } from "./view";
+
+export const VIEWS: View[] = [diff, overview, ranking, flame, sandwich, timeline, source, resources];

@@ -1,0 +1,362 @@
+/* The timeline: processes, threads, async lanes and counters over one axis of time. */
+
+import { useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { PageData } from "../../data/types";
+import type { Range, WindowReply } from "../../data/work";
+import { frames, framesOfKeys } from "../../model/frames";
+import { chooseRange } from "../../state/choose";
+import { setOption, textOption } from "../../state/options";
+import { matcher } from "../../state/search";
+import { selection } from "../../state/selection";
+import { colours } from "../../state/theme";
+import { Canvas } from "../../ui/canvas";
+import type { CanvasPointer, TextTable } from "../../ui/canvas";
+import { formatCount, formatDuration, formatShort, formatTime } from "../../ui/format";
+import { Button, Gap, Toolbar, Tooltip } from "../../ui/parts";
+import { clean, place } from "../../ui/text";
+import { trackName } from "../../ui/threads";
+import type { Size } from "../../ui/use";
+import { useReply } from "../../ui/use";
+import type { View, ViewProps } from "../view";
+import { asyncWindow, makeAsyncs } from "./asyncs";
+import { Drawer } from "./drawer";
+import { drawTimeline, makeInks } from "./draw";
+import { Minimap } from "./minimap";
+import { makeRows } from "./rows";
+import type { Row } from "./rows";
+import { hitAt, timeAt } from "./scene";
+import type { Hit, Scene } from "./scene";
+import { seriesOf, valueAt } from "./series";
+import type { Series } from "./series";
+import "./timeline.css";
+import { useActions } from "./actions";
+import { readZoom, withMargin, writeZoom, zoom as zoomed, pan } from "./zoom";
+
+/* Spans narrower than this many pixels are drawn folded. */
+const FINEST = 2;
+const MINIMAP_PIXELS = 400;
+
+/* From the first begin to the last end: a recording may start before its program does. */
+function wholeOf(data: PageData): Range {
+  const { tracks, processes, duration_ns } = data.recording;
+  const lives = [...tracks, ...processes].filter((one) => one.end_ns > one.start_ns);
+  const from = lives.reduce((least, one) => Math.min(least, one.start_ns), Infinity);
+  const to = lives.reduce((most, one) => Math.max(most, one.end_ns), 0);
+
+  return lives.length ? { from: Math.max(0, from), to } : { from: 0, to: Math.max(1, duration_ns) };
+}
+
+function hasTable(data: PageData, name: string): boolean {
+  return data.directory.tables.some((table) => table.name === name && table.rows > 0);
+}
+
+/* How deep each track goes: what the whole run shows. */
+function depthsOf(data: PageData, reply: WindowReply | undefined): number[] {
+  const depths = data.recording.tracks.map(() => 0);
+
+  for (let i = 0; reply && i < reply.track.length; i++)
+    depths[reply.track[i]!] = Math.max(depths[reply.track[i]!] ?? 0, reply.depth[i]! + 1);
+  return depths;
+}
+
+function foldedOf(text: string): Set<number> {
+  return new Set(text.split(".").filter(Boolean).map(Number));
+}
+
+/* Everything that does not change while the picture is panned. */
+function useStill(data: PageData, map: WindowReply | undefined) {
+  const now = selection.value;
+  const all = frames(data);
+  const folded = textOption("timeline.folded");
+  const rows = useMemo(
+    () => makeRows(data, { tracks: now.tracks, depths: depthsOf(data, map), folded: foldedOf(folded) }),
+    [data, map, now.tracks, folded],
+  );
+  const asyncs = useMemo(() => makeAsyncs(data), [data]);
+  const series = useMemo(() => new Map<string, Series>(), [data]);
+  const chosen = useMemo(() => framesOfKeys(all, now.frames), [all, now.frames]);
+  const search = matcher.value;
+  const matches = useMemo(
+    () =>
+      Uint8Array.from(all.list.slice(all.siteBase), (frame) =>
+        search.isActive && search.test(frame.name) ? 1 : 0,
+      ),
+    [all, search],
+  );
+  const theme = colours.value;
+  const inks = useMemo(() => makeInks({ frames: all }, theme), [all, theme]);
+  const ofRow = (row: Row) => {
+    const key = `${row.process} ${row.site}`;
+    const found = series.get(key) ?? seriesOf(data, row.process, row.site);
+    series.set(key, found);
+    return found;
+  };
+
+  return { all, rows, asyncs, chosen, matches, inks, ofRow };
+}
+
+function Timeline({ data, worker }: ViewProps) {
+  const whole = useMemo(() => wholeOf(data), [data]);
+  const hasSpans = hasTable(data, "spans");
+  const range = readZoom(textOption("timeline.zoom"), whole);
+  const setRange = (next: Range) => setOption("timeline.zoom", writeZoom(next, whole));
+  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
+  const [scroll, setScroll] = useState(0);
+  const [drag, setDrag] = useState<Range | null>(null);
+  const hover = useSignal<{ hit: Hit; x: number; y: number } | null>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const pointerAt = useRef(0.5);
+  const gutter = size.width < 640 ? 96 : 168;
+  const wholeReply = useReply(
+    worker,
+    "window",
+    hasSpans ? { range: whole, pixels: MINIMAP_PIXELS, tracks: null } : null,
+  );
+  const map = wholeReply.reply;
+  const still = useStill(data, map);
+  const { rows, all } = still;
+  const margin = withMargin(range, whole);
+  const inSight = rows.list.filter(
+    (row) => row.track >= 0 && row.y + row.height > scroll && row.y < scroll + size.height,
+  );
+  const pixels = Math.ceil(
+    (((size.width - gutter) / FINEST) * (margin.to - margin.from)) / (range.to - range.from),
+  );
+  const isAsked = hasSpans && map !== undefined && size.width > gutter;
+  const { reply } = useReply(
+    worker,
+    "window",
+    isAsked ? { range: margin, pixels, tracks: inSight.map((row) => row.track) } : null,
+  );
+  const now = selection.value;
+  const { span } = now;
+  const pinned = useReply(
+    worker,
+    "at",
+    span ? { track: span.track, depth: span.depth, time: span.start } : null,
+  ).reply;
+  const scene: Scene = {
+    data,
+    frames: all,
+    rows,
+    asyncs: still.asyncs,
+    reply,
+    range,
+    scroll,
+    gutter,
+    width: size.width,
+    height: size.height,
+    seriesOf: still.ofRow,
+    isChosen: (site) => still.chosen.has(all.siteBase + site),
+    isMatch: (site) => still.matches[site] === 1,
+    hasChosen: still.chosen.size > 0,
+  };
+  const actions = useActions({
+    scene,
+    worker,
+    whole,
+    setRange,
+    pointerAt,
+    matches: still.matches,
+    scrollTo,
+    pinned: span ? (pinned ?? null) : null,
+  });
+
+  useEffect(() => {
+    if (reply) performance.mark("venturi:timeline");
+  }, [reply]);
+
+  function scrollTo(top: number): void {
+    if (scroller.current) scroller.current.scrollTop = top;
+  }
+  const asyncsOf = (row: Row) =>
+    asyncWindow(still.asyncs, row.process, row.lanes, range, size.width - gutter);
+  const onPointer = (pointer: CanvasPointer) => {
+    const time = timeAt(scene, pointer.x);
+    const share = Math.min(1, Math.max(0, (pointer.x - gutter) / Math.max(1, size.width - gutter)));
+    const hit = hitAt(scene, pointer.x, pointer.y, asyncsOf);
+
+    pointerAt.current = share;
+    if (pointer.kind === "wheel") return onWheel(pointer, share);
+    if (pointer.kind === "leave") hover.value = null;
+    if (pointer.kind === "move")
+      hover.value = hit && !pointer.isDragged ? { hit, x: pointer.x, y: pointer.y } : null;
+    if (pointer.kind === "down" && pointer.x >= gutter) setDrag({ from: time, to: time });
+    if (pointer.kind === "move" && drag && pointer.isDragged) {
+      if (pointer.isShift) {
+        setRange(pan(range, whole, (drag.from - time) / (range.to - range.from)));
+      } else setDrag({ from: drag.from, to: time });
+    }
+    if (pointer.kind === "up" && drag) {
+      if (pointer.isDragged && !pointer.isShift)
+        chooseRange({
+          from: Math.max(0, Math.min(drag.from, time)),
+          to: Math.min(whole.to, Math.max(drag.from, time)),
+        });
+      setDrag(null);
+    }
+    if (pointer.kind === "click" && hit) actions.click(hit, pointer.x < gutter, pointer.isControl);
+    if (pointer.kind === "double" && hit) actions.open(hit);
+  };
+  const onWheel = (pointer: CanvasPointer, share: number) => {
+    pointer.preventDefault();
+    if (pointer.isControl) setRange(zoomed(range, whole, Math.exp(pointer.deltaY / 200), share));
+    else if (pointer.isShift || Math.abs(pointer.deltaX) > Math.abs(pointer.deltaY))
+      setRange(pan(range, whole, (pointer.deltaX || pointer.deltaY) / Math.max(1, size.width - gutter)));
+    else scrollTo(scroll + pointer.deltaY);
+  };
+  const shown = drag
+    ? { ...now, range: { from: Math.min(drag.from, drag.to), to: Math.max(drag.from, drag.to) } }
+    : now;
+
+  return (
+    <div class="timeline">
+      <Toolbar>
+        <span>
+          {formatTime(range.from)} to {formatTime(range.to)}{" "}
+          <span class="muted">({formatDuration(range.to - range.from)})</span>
+        </span>
+        <span class="muted" role="status">
+          {hasSpans && !map && !wholeReply.error ? "Reading spans…" : foldedText(reply)}
+        </span>
+        {wholeReply.error && (
+          <span class="timeline-problem">The spans cannot be shown: {clean(wholeReply.error)}</span>
+        )}
+        <Gap />
+        <MatchSum scene={scene} matches={still.matches} />
+        <Button onClick={actions.zoomIn} title="Nearer (w)">
+          +
+        </Button>
+        <Button onClick={actions.zoomOut} title="Further (s)">
+          −
+        </Button>
+        <Button onClick={actions.fit} title="The whole run (0)">
+          Fit
+        </Button>
+      </Toolbar>
+      <div class="timeline-map">
+        <Minimap data={data} reply={map} whole={whole} range={range} gutter={gutter} onRange={setRange} />
+      </div>
+      <div class="timeline-body">
+        <Canvas
+          name="timeline"
+          title={data.directory.title}
+          label={`Timeline from ${formatTime(range.from)} to ${formatTime(range.to)}: ${rows.ofTrack.size} threads`}
+          cursor="default"
+          onPointer={onPointer}
+          onSize={setSize}
+          table={() => tableOf(scene)}
+          draw={(pen, _size, theme) => drawTimeline(pen, scene, theme, still.inks, shown)}
+        >
+          <HoverText hover={hover} scene={scene} />
+        </Canvas>
+        <div
+          class="timeline-scroll"
+          ref={scroller}
+          role="region"
+          aria-label="Scroll the rows"
+          tabIndex={0}
+          onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+        >
+          <div style={{ height: `${rows.height + 48}px` }} />
+        </div>
+      </div>
+      {span && pinned && (
+        <Drawer
+          data={data}
+          span={pinned}
+          onZoom={actions.focus}
+          onRange={actions.toRange}
+          onNext={actions.nextSame}
+          onClose={actions.unpin}
+        />
+      )}
+    </div>
+  );
+}
+
+function foldedText(reply: WindowReply | undefined): string {
+  if (!reply || reply.folded === 0) return "";
+  return `${formatShort(reply.folded)} spans are too short to draw one by one: zoom in to see them`;
+}
+
+/* How much of what is shown the search has found. */
+function MatchSum({ scene, matches }: { scene: Scene; matches: Uint8Array }) {
+  const { reply, range } = scene;
+  const found = useMemo(() => {
+    let count = 0;
+    for (let i = 0; reply && i < reply.site.length; i++)
+      if (matches[reply.site[i]!] && reply.start[i]! < range.to && reply.end[i]! > range.from)
+        count += reply.count[i]!;
+    return count;
+  }, [reply, matches, range.from, range.to]);
+
+  if (!matcher.value.isActive) return null;
+  return <span class="timeline-found">{formatCount(found)} spans found here (Enter: next)</span>;
+}
+
+function HoverText({
+  hover,
+  scene,
+}: {
+  hover: Signal<{ hit: Hit; x: number; y: number } | null>;
+  scene: Scene;
+}) {
+  const now = hover.value;
+  if (!now) return null;
+  const { hit } = now;
+  const frame = hit.site >= 0 ? scene.frames.list[scene.frames.siteBase + hit.site] : undefined;
+  const isCounter = hit.row.kind === "counter" && now.x > scene.gutter;
+
+  if (hit.count === 0 && !isCounter) return null;
+  return (
+    <Tooltip x={now.x} y={now.y} width={scene.width} height={scene.height}>
+      <strong>{clean(frame?.name ?? "(no name)", 160)}</strong>
+      {isCounter ? (
+        <div>
+          {formatCount(valueAt(scene.seriesOf(hit.row), hit.time))} {hit.row.note} at {formatTime(hit.time)}
+        </div>
+      ) : (
+        <>
+          <div>
+            {formatTime(hit.end - hit.start)} from {formatTime(hit.start)}
+          </div>
+          {hit.count > 1 && <div>{formatCount(hit.count)} short spans; this is the longest of them</div>}
+        </>
+      )}
+      {frame && <div class="muted">{place(frame.file, frame.line, 64)}</div>}
+    </Tooltip>
+  );
+}
+
+/* What is in sight, as text. */
+function tableOf(scene: Scene): TextTable {
+  const { reply, range, frames: all } = scene;
+  const rows: (string | number)[][] = [];
+
+  for (let i = 0; reply && i < reply.start.length; i++) {
+    if (reply.end[i]! < range.from || reply.start[i]! > range.to) continue;
+    rows.push([
+      trackName(scene.data.recording, reply.track[i]!),
+      reply.depth[i]!,
+      clean(all.list[all.siteBase + reply.site[i]!]?.name ?? ""),
+      reply.start[i]!,
+      reply.end[i]! - reply.start[i]!,
+      reply.count[i]!,
+    ]);
+  }
+  return { columns: ["thread", "depth", "name", "start ns", "duration ns", "spans"], rows };
+}
+
+export const timeline: View = {
+  id: "timeline",
+  title: "Timeline",
+  question: "When did it run, and what ran at the same time?",
+  missing: (data) =>
+    ["spans", "async", "counters", "marks", "errors"].some((name) => hasTable(data, name))
+      ? null
+      : "There is no timeline in this recording: it has no spans, counters or marks. Functions are counted, not recorded one by one, unless the program is recorded with venturi run --timeline; spans come from trace points in the program.",
+  component: Timeline,
+};

@@ -1,0 +1,149 @@
+/* A browser for a test file: pages from disk, light or dark, that may not ask anybody for anything. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { chromium, type Browser, type Locator, type Page } from "playwright-core";
+import { pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll } from "vitest";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/* Without it every test here is skipped by name. */
+export const hasChromium = existsSync(CHROMIUM);
+
+export interface Opened {
+  page: Page;
+  problems: string[]; // errors of scripts and of the content security policy, requests to anywhere
+}
+
+export interface OpenOptions {
+  hash?: string;
+  isDark?: boolean;
+  width?: number;
+  height?: number;
+  bypassCSP?: boolean; // for scripts that a test brings along
+}
+
+function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/* Opens a page of ours and waits until it shows its data. */
+async function openPage(browser: Browser, path: string, options: OpenOptions): Promise<Opened> {
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
+    colorScheme: options.isDark ? "dark" : "light",
+    acceptDownloads: true,
+    bypassCSP: options.bypassCSP ?? false,
+  });
+  const page = await context.newPage();
+  const problems: string[] = [];
+
+  page.setDefaultTimeout(20_000);
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning")
+      problems.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) problems.push(`request: ${request.url()}`);
+  });
+  await page.goto(pathToFileURL(path).href + (options.hash ? `#${options.hash}` : ""));
+  await ready(page);
+  return { page, problems };
+}
+
+export function ready(page: Page): Promise<unknown> {
+  return page.waitForFunction(() => performance.getEntriesByName("venturi:ready").length > 0);
+}
+
+/* One browser for a file; pages are closed after each test. */
+export function useBrowser(): (path: string, options?: OpenOptions) => Promise<Opened> {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
+  afterAll(() => browser?.close());
+  return (path, options = {}) => openPage(browser, path, options);
+}
+
+/* The address is written a moment after the state has changed. */
+export async function hashHas(page: Page, text: string): Promise<void> {
+  await page.waitForFunction((wanted) => decodeURIComponent(location.hash).includes(wanted), text);
+}
+
+/* What a button saves. */
+export async function saved(page: Page, button: Locator): Promise<{ name: string; data: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+
+  return { name: download.suggestedFilename(), data: readFileSync(await download.path()) };
+}
+
+/* Rows of a CSV file by the names of its columns. */
+export function csvRows(text: string): Record<string, string>[] {
+  const [header = [], ...rows] = csvCells(text);
+
+  return rows.map((row) => Object.fromEntries(header.map((name, i) => [name, row[i] ?? ""])));
+}
+
+function csvCells(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let isOpen = false;
+  let cell = "";
+
+  for (let i = 0; i < text.length; i++) {
+    const letter = text[i]!;
+    if (isOpen) {
+      if (letter !== '"') cell += letter;
+      else if (text[i + 1] === '"') cell += text[i++];
+      else isOpen = false;
+    } else if (letter === '"') isOpen = true;
+    else if (letter === "," || letter === "\n") {
+      row.push(cell);
+      cell = "";
+      if (letter === "\n") {
+        rows.push(row);
+        row = [];
+      }
+    } else cell += letter;
+  }
+  return rows;
+}
+
+export async function savedRows(page: Page, button: Locator): Promise<Record<string, string>[]> {
+  return csvRows((await saved(page, button)).data.toString("utf8"));
+}
+
+/* The picture of a view: its canvas and the buttons beside it. */
+export function picture(page: Page): { canvas: Locator; button(name: string): Locator } {
+  const group = page.locator("main .save").first();
+
+  return {
+    canvas: page.locator("main canvas[tabindex='0']").first(),
+    button: (name) => group.getByRole("button", { name, exact: true }),
+  };
+}
+
+/* The tab of a view. */
+export function tab(page: Page, title: string): Locator {
+  return page.getByRole("navigation", { name: "Views" }).getByRole("button", { name: title, exact: true });
+}

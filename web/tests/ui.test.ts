@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { contrast, diffColour, frameColour, magnitudeColour, nthColour, textOn } from "../src/ui/colour";
+import * as format from "../src/ui/format";
+import { svgPen } from "../src/ui/pen";
+import { fileName, toCsv } from "../src/ui/save";
+import { sortRows } from "../src/ui/table";
+import { clean, fit, place, shortPath } from "../src/ui/text";
+
+describe("numbers", () => {
+  it("times", () => {
+    const texts = [0, 1, 999, 1000, 1234, 12_340, 999_600, 1_500_000, 2e9, 123e9, 0.5].map(format.formatTime);
+    expect(texts).toEqual([
+      "0",
+      "1 ns",
+      "999 ns",
+      "1.00 µs",
+      "1.23 µs",
+      "12.3 µs",
+      "1.00 ms",
+      "1.50 ms",
+      "2.00 s",
+      "123 s",
+      "0.50 ns",
+    ]);
+    expect(format.formatTime(NaN)).toBe("–");
+    expect(format.formatDuration(125e9)).toBe("2 min 05 s");
+    expect(format.formatDuration(7_380e9)).toBe("2 h 03 min");
+  });
+
+  it("counts, bytes and shares", () => {
+    expect(format.formatCount(1_234_567)).toBe("1,234,567");
+    expect(format.formatShort(1_234_567)).toBe("1.23 M");
+    expect(format.formatBytes(1536)).toBe("1.50 KiB");
+    expect([0, 0.0001, 0.372, 1].map(format.formatShare)).toEqual(["0.0 %", "<0.1 %", "37.2 %", "100 %"]);
+    expect(format.formatChange(-1500, format.formatTime)).toBe("−1.50 µs");
+  });
+
+  it("ticks that can be told apart", () => {
+    expect(format.tickStep(1000, 10)).toBe(100);
+    expect(format.tickStep(1000, 6)).toBe(200);
+    expect(format.tickStep(0, 6)).toBe(1);
+    const step = 250;
+    const texts = [1_000_000, 1_000_250, 1_000_500].map((ns) => format.formatTick(ns, step));
+    expect(new Set(texts).size).toBe(3);
+  });
+});
+
+describe("text of a recording", () => {
+  it("hides nothing and turns nothing around", () => {
+    expect(clean("a\u0000b\nc\u007f")).toBe("a␀b␊c␡");
+    expect(clean("x\u202ey\u2066z\u200b")).toBe("x⟨202E⟩y⟨2066⟩z⟨200B⟩");
+    expect(clean("\ud800")).toBe("⟨D800⟩");
+    expect(clean("ordinary ünïcode 漢字 😀")).toBe("ordinary ünïcode 漢字 😀");
+  });
+
+  it("is never too long", () => {
+    expect(clean("a".repeat(10_000)).length).toBe(400);
+    expect(fit("abcdef", 28, 7)).toBe("abc…");
+    expect(fit("abcdef", 7, 7)).toBe("");
+    expect(shortPath("/very/long/path/of/file.py", 12)).toBe("…/of/file.py");
+    expect(place("/a/b.py", 12)).toBe("/a/b.py:12");
+    expect(place("", 12)).toBe("");
+  });
+});
+
+describe("colours", () => {
+  it("text can be read on every one of them", () => {
+    const all = [
+      ...Array.from({ length: 500 }, (_, i) => frameColour(`m${i % 20}.py`, `f${i}`)),
+      ...Array.from({ length: 50 }, (_, i) => magnitudeColour(i / 49)),
+      ...Array.from({ length: 50 }, (_, i) => magnitudeColour(i / 49, "viridis")),
+      ...Array.from({ length: 50 }, (_, i) => diffColour(i / 25 - 1)),
+      ...Array.from({ length: 9 }, (_, i) => nthColour(i)),
+    ];
+    for (const colour of all) expect(contrast(colour, textOn(colour))).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it("the same name has the same colour", () => {
+    expect(frameColour("a.py", "f")).toEqual(frameColour("a.py", "f"));
+  });
+});
+
+describe("files", () => {
+  it("CSV that no spreadsheet takes for a formula", () => {
+    expect(
+      toCsv(
+        ["a", "b"],
+        [
+          ['x,"y"', 1.5],
+          ["=1+1", NaN],
+        ],
+      ),
+    ).toBe('a,b\n"x,""y""",1.5\n\'=1+1,\n');
+  });
+
+  it("names that every system takes", () => {
+    expect(fileName("../../etc/passwd\u0000", "flame", "svg")).toBe("etc-passwd-flame.svg");
+  });
+
+  it("SVG in which no text is markup", () => {
+    const pen = svgPen(10, 10, "<script>");
+    pen.text(0, 0, '</text><script>"&', "#000");
+    const svg = pen.finish();
+    expect(svg).not.toContain("<script>");
+    expect(svg).toContain("&lt;/text&gt;&lt;script&gt;&quot;&amp;");
+  });
+});
+
+describe("tables", () => {
+  it("sorts numbers and texts, unknown ones last", () => {
+    const values = [3, NaN, 1, 2];
+    const column = { id: "c", title: "c", width: 1, text: String, value: (row: number) => values[row]! };
+    expect([...sortRows([0, 1, 2, 3], column, false)]).toEqual([2, 3, 0, 1]);
+    expect([...sortRows([0, 1, 2, 3], column, true)]).toEqual([0, 3, 2, 1]);
+    const names = { ...column, value: (row: number) => ["b10", "b9", "A"][row]! };
+    expect([...sortRows([0, 1, 2], names, false)]).toEqual([2, 1, 0]);
+  });
+});
