@@ -11,6 +11,8 @@
 #include "greenlets.h"
 #include "identity.h"
 #include "names.h"
+#include "pairs.h"
+#include "subscripts.h"
 
 #include <string.h>
 #include <venturi/hook.h>
@@ -144,6 +146,8 @@ uint32_t vti_py_code_look(PyCodeObject *code, const vti_py_frame *frame)
     qualname = vti_py_name_of_code(code, frame);
     found = judge(code, qualname, found & VTI_PY_CODE_ID);
     Py_DECREF(qualname);
+    vti_py_pairs_join(code);
+    vti_py_subscripts_pin(code);
     if (found)
         keep(code, generation << VTI_PY_CODE_GENERATION_SHIFT | found);
     PyErr_Restore(type, value, traceback);

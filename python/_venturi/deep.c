@@ -105,7 +105,7 @@ static PyObject *go_down(PyThreadState *thread, vti_py_frame *frame, int is_thro
     vti_py_frames_hook(true);
     vti_py_thread.is_deep = vti_py_thread.is_called_back = false;
     vti_py_thread.lost = 0;
-    if (!vti_py_keeps_profile_function)
+    if (!vti_py_has_builtins)
         vti_py_profile_function_unset(thread);
     return result;
 }

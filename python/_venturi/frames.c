@@ -17,6 +17,7 @@
 #include "greenlets.h"
 #include "hook.h"
 #include "profile_function.h"
+#include "subscripts.h"
 #include "threads.h"
 
 #include <venturi/hook.h>
@@ -124,7 +125,7 @@ static PyObject *evaluate_slowly(PyThreadState *thread, vti_py_frame *frame, int
         vti_py_thread_meet();
     if (vti_py_thread_is_deep() && !vti_py_deep_retreat())
         return vti_py_evaluate_deep(thread, frame, is_throw);
-    if (vti_py_keeps_profile_function)
+    if (vti_py_has_builtins)
         vti_py_profile_function_set(thread);
     found = vti_py_code_look(frame->f_code, frame);
     id = found & VTI_PY_CODE_ID;
@@ -158,17 +159,6 @@ static PyObject *evaluate_with_function(PyThreadState *thread, vti_py_frame *fra
 
 /* ---- switching on and off -------------------------------------------------------------------- */
 
-/* Before 3.11.4 a subscript that has been specialised calls __getitem__ without asking who evaluates frames; while a profile
- * function is set nothing is specialised. */
-static bool passes_calls_by(void)
-{
-#if PY_VERSION_HEX >= 0x030b0000
-    return Py_Version < 0x030b0400;
-#else
-    return false;
-#endif
-}
-
 static bool is_ours(_PyFrameEvalFunction function)
 {
     return function == evaluate || function == evaluate_with_function;
@@ -189,7 +179,7 @@ void vti_py_frames_hook(bool on)
     _PyFrameEvalFunction now = installed();
 
     if (on && is_on && now == vti_py_evaluate_next)
-        install(vti_py_keeps_profile_function ? evaluate_with_function : evaluate);
+        install(vti_py_has_builtins ? evaluate_with_function : evaluate);
     else if (!on && is_ours(now))
         install(vti_py_evaluate_next);
 }
@@ -197,8 +187,8 @@ void vti_py_frames_hook(bool on)
 int vti_py_hook_start(bool builtins)
 {
     vti_py_has_builtins = vti_py_has_builtins || builtins;
-    vti_py_keeps_profile_function = vti_py_has_builtins || passes_calls_by();
     is_on = true;
+    vti_py_subscripts_pin_running();
     vti_py_frames_hook(false);
     if (!is_buried || installed() == vti_py_evaluate_next) {
         vti_py_evaluate_next = installed();
@@ -217,7 +207,7 @@ int vti_py_hook_look_again(void)
 void vti_py_hook_stop(void)
 {
     is_on = false;
-    vti_py_has_builtins = vti_py_keeps_profile_function = false;
+    vti_py_has_builtins = false;
     is_buried = !is_ours(installed());
     vti_py_frames_hook(false);
     vti_py_profile_function_unset(PyThreadState_Get());

@@ -97,30 +97,35 @@ static uint64_t mix_object(uint64_t hash, PyObject *object, int depth)
     return mix(hash, (uintptr_t)object);
 }
 
-/* The instructions as they were compiled, and not as the interpreter has changed them since. From 3.11 on it makes a
- * copy of them for who asks, which does not stay. */
-static uint64_t mix_instructions(uint64_t hash, PyCodeObject *code)
+/* From 3.11 on the interpreter makes a copy for who asks; it need not stay. */
+PyObject *vti_py_identity_instructions(PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     bool was_kept = code->_co_cached && code->_co_cached->_co_code;
     PyObject *copy = PyCode_GetCode(code);
+
+    if (!was_kept && code->_co_cached)
+        Py_CLEAR(code->_co_cached->_co_code);
 #elif PY_VERSION_HEX >= 0x030b0000
     bool was_kept = code->_co_code != NULL;
     PyObject *copy = PyCode_GetCode(code);
+
+    if (!was_kept)
+        Py_CLEAR(code->_co_code);
 #else
     PyObject *copy = Py_NewRef(code->co_code);
 #endif
 
+    return copy;
+}
+
+static uint64_t mix_instructions(uint64_t hash, PyCodeObject *code)
+{
+    PyObject *copy = vti_py_identity_instructions(code);
+
     if (copy)
         hash = mix_object(hash, copy, 1);
     Py_XDECREF(copy);
-#if PY_VERSION_HEX >= 0x030c0000
-    if (!was_kept && code->_co_cached)
-        Py_CLEAR(code->_co_cached->_co_code);
-#elif PY_VERSION_HEX >= 0x030b0000
-    if (!was_kept)
-        Py_CLEAR(code->_co_code);
-#endif
     return hash;
 }
 

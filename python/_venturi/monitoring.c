@@ -14,6 +14,7 @@
 #include "generators.h"
 #include "greenlets.h"
 #include "hook.h"
+#include "pairs.h"
 #include "threads.h"
 
 #include <venturi/hook.h>
@@ -216,7 +217,7 @@ int vti_py_hook_start(bool has_builtins)
         disable = PyObject_GetAttrString(monitoring, "DISABLE");
     if (!missing)
         missing = PyObject_GetAttrString(monitoring, "MISSING");
-    if (!disable || !missing || vti_py_tool_claim(&tool, "venturi"))
+    if (!disable || !missing || vti_py_pairs_learn() || vti_py_tool_claim(&tool, "venturi"))
         return -1;
     if (!REGISTER(functions, true, &wanted) &&
         (!has_builtins || !REGISTER(builtins, true, &wanted)) && !vti_py_events_set(tool, wanted)) {
@@ -230,7 +231,11 @@ int vti_py_hook_start(bool has_builtins)
 
 int vti_py_hook_look_again(void)
 {
-    return vti_py_events_restart();
+    int result = vti_py_events_restart();
+
+    if (!result)
+        vti_py_pairs_join_running();
+    return result;
 }
 
 void vti_py_hook_stop(void)

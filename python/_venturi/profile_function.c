@@ -23,7 +23,6 @@
 #include <venturi/hook.h>
 
 bool vti_py_has_builtins;
-bool vti_py_keeps_profile_function;
 
 static uintptr_t known_of(PyFrameObject *frame)
 {
@@ -99,7 +98,7 @@ int vti_py_profile_function(PyObject *with, PyFrameObject *frame, int what, PyOb
     if (vti_py_thread.is_deep) {
         watch_others(what);
         vti_py_deep_event(frame, what);
-    } else if (!vti_py_keeps_profile_function)
+    } else if (!vti_py_has_builtins)
         vti_py_profile_function_unset(PyThreadState_Get());
     if (is_c && what != PyTrace_C_CALL && vti_py_has_builtins)
         note_builtin(frame, what, argument);

@@ -7,12 +7,8 @@
 
 #include <stdbool.h>
 
-/* Whether built-in functions are recorded. */
+/* Whether built-in functions are recorded: then the profile function stays. */
 extern bool vti_py_has_builtins VTI_PY_HIDDEN;
-
-/* Whether the profile function stays: for built-in functions, or because this interpreter passes calls by the hook of
- * frames as long as nothing is traced. */
-extern bool vti_py_keeps_profile_function VTI_PY_HIDDEN;
 
 int vti_py_profile_function(PyObject *with, PyFrameObject *frame, int what, PyObject *argument);
 

@@ -134,9 +134,10 @@ def test_summary(run_one):
     run_one.script("def f(): pass\nfor _ in range(10): f()\n")
     command = [word for word in run_one.command("script.py") if word != "-q"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=run_one.folder, env=environment())
-    first, last = done.stderr.splitlines()
+    first, following, page = done.stderr.splitlines()
     assert first.startswith(f"venturi: {run_one.output}  ") and " calls, 0 lost, own cost " in first
-    assert last == f"venturi: next  venturi stats {run_one.output}"
+    assert following == f"venturi: next  venturi stats {run_one.output}"
+    assert page == f"venturi: page  venturi report {run_one.output} -o page.html"
 
 
 def test_nested(run):

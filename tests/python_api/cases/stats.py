@@ -157,9 +157,9 @@ def test_details_after_adding():
     both = [row for row in one.stats().add(two.stats()).rows() if row.name == "fib"][0]
     assert both.ncalls == a.ncalls + b.ncalls
     assert both.min == min(a.min, b.min) and both.max == max(a.max, b.max)
-    for name in ("p50", "p90", "p99"):  # of all calls: between those of the parts
+    for name in ("p50", "p90", "p99"):  # of all calls: between those of the parts, or in the same bucket (a quarter more)
         parts = sorted(getattr(row, name) for row in (a, b))
-        assert parts[0] * 0.999 <= getattr(both, name) <= parts[1] * 1.001, (name, a, b, both)
+        assert parts[0] / 1.25 <= getattr(both, name) <= parts[1] * 1.25, (name, a, b, both)
     mixed = [row for row in one.stats().add(venturi.Stats(make_prof())).rows() if row.name == "fib"][0]
     assert mixed.p50 is None  # a file of cProfile does not know how long single calls took
 
