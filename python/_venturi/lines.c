@@ -83,7 +83,7 @@ static PyCodeObject *code_of(PyObject *object)
 static int see_calls(PyObject *object, const struct vti_py_lines *lines)
 {
     if (PyCode_Check(object))
-        return vti_py_lines_hook_frames();
+        return lines->is_told ? 0 : vti_py_lines_hook_frames();
     return vti_py_lines_hook_function((PyFunctionObject *)object, lines);
 }
 
@@ -193,18 +193,19 @@ PyObject *vti_py_lines_add(PyObject *module, PyObject *args)
     struct vti_py_lines given = {0};
     PyObject *object, *qualname;
     Py_buffer rows, marks;
-    int has_extra;
+    int has_extra, is_told;
     int result;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OUy*y*pI:lines_add", &object, &qualname, &rows, &marks, &has_extra,
-                          &given.lines.last_line))
+    if (!PyArg_ParseTuple(args, "OUy*y*pIp:lines_add", &object, &qualname, &rows, &marks,
+                          &has_extra, &given.lines.last_line, &is_told))
         return NULL;
     given.lines.rows = rows.buf;
     given.lines.row_count = (uint32_t)((size_t)rows.len / sizeof *given.lines.rows);
     given.marks = marks.buf;
     given.unit_count = (uint32_t)((size_t)marks.len / sizeof *given.marks);
     given.has_extra = has_extra != 0;
+    given.is_told = is_told != 0;
     result = vti_py_lines_register(object, qualname, &given);
     PyBuffer_Release(&rows);
     PyBuffer_Release(&marks);
@@ -220,6 +221,35 @@ PyObject *vti_py_lines_know(PyObject *module, PyObject *object)
     if (!code || (lines && see_calls(object, lines)))
         return NULL;
     return PyBool_FromLong(lines != NULL);
+}
+
+/* ---- functions that nobody told of ------------------------------------------------------------ */
+
+static int count_unseen(PyObject *counts, PyFunctionObject *function)
+{
+    PyObject *before = PyDict_GetItemWithError(counts, function->func_qualname);
+    PyObject *now = PyErr_Occurred() ? NULL
+                                     : PyLong_FromLong(before ? PyLong_AsLong(before) + 1 : 1);
+    int result = now ? PyDict_SetItem(counts, function->func_qualname, now) : -1;
+
+    Py_XDECREF(now);
+    return result;
+}
+
+PyObject *vti_py_lines_unseen(PyObject *module, PyObject *objects)
+{
+    PyObject *counts = PyDict_New();
+
+    (void)module;
+    for (Py_ssize_t i = 0; counts && PyList_Check(objects) && i < PyList_GET_SIZE(objects); i++) {
+        PyFunctionObject *function = (PyFunctionObject *)PyList_GET_ITEM(objects, i);
+
+        if (PyFunction_Check(function) && vti_py_lines_slot >= 0 &&
+            vti_py_lines_of((PyCodeObject *)function->func_code) &&
+            !vti_py_lines_sees_function(function) && count_unseen(counts, function))
+            Py_CLEAR(counts);
+    }
+    return counts;
 }
 
 /* ---- the main program ------------------------------------------------------------------------ */
@@ -251,17 +281,21 @@ static bool is_main(PyCodeObject *code, PyObject *globals)
             !PyUnicode_CompareWithASCIIString(name, "__mp_main__"));
 }
 
-bool vti_py_lines_meet(PyCodeObject *code, PyObject *globals)
+bool vti_py_lines_meet(PyCodeObject *code, PyObject *globals, PyObject **instead)
 {
     PyObject *done;
 
+    *instead = NULL;
     if (!is_main(code, globals))
         return false;
     vti_py_lines_are_watching = false; /* while it looks */
     done = PyObject_CallFunctionObjArgs(watcher, code, globals, NULL);
     PyErr_Clear(); /* it is the program's turn, whatever became of ours */
     vti_py_lines_are_watching = done == Py_False;
-    Py_XDECREF(done);
+    if (done && PyCode_Check(done))
+        *instead = done;
+    else
+        Py_XDECREF(done);
     return !vti_py_lines_are_watching;
 }
 

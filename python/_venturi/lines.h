@@ -27,6 +27,7 @@ struct vti_py_lines {
     uint32_t unit_count;
     bool has_extra;
     bool is_generator; /* or coroutine: its frames are suspended */
+    bool is_told;      /* every function that is made of it will be known */
 };
 
 extern Py_ssize_t vti_py_lines_slot VTI_PY_HIDDEN;
@@ -70,20 +71,24 @@ int vti_py_lines_register(PyObject *object, PyObject *qualname, const struct vti
 /* Whether the lines of a function are profiled already; if so, calls of this function object are seen. */
 PyObject *vti_py_lines_know(PyObject *module, PyObject *object);
 
-/* (function or code, qualname, rows, marks, has_extra, last_line), as venturi/_statements.py finds them. */
+/* (function or code, qualname, rows, marks, has_extra, last_line, is_told), as venturi/_statements.py finds them. */
 PyObject *vti_py_lines_add(PyObject *module, PyObject *args);
 
 /* (whether what lines call is asked for too), once; and the end of it. */
 PyObject *vti_py_lines_start(PyObject *module, PyObject *args);
 PyObject *vti_py_lines_stop(PyObject *module, PyObject *unused);
 
+/* Of a list of objects those functions whose code is profiled but whose calls are not seen: how many, by name. */
+PyObject *vti_py_lines_unseen(PyObject *module, PyObject *objects);
+
 /* Has a function called with code and globals of the main program, just before that begins. */
 PyObject *vti_py_lines_watch(PyObject *module, PyObject *function);
 
 extern bool vti_py_lines_are_watching VTI_PY_HIDDEN;
 
-/* Asked of every frame that begins while somebody watches; whether it was the main program. */
-bool vti_py_lines_meet(PyCodeObject *code, PyObject *globals);
+/* Asked of every frame that begins while somebody watches; whether it was the main program. `*instead`, owned: code that is
+ * to run in its place; NULL: none. */
+bool vti_py_lines_meet(PyCodeObject *code, PyObject *globals, PyObject **instead);
 
 /* ---- the hook --------------------------------------------------------------------------------- */
 
@@ -93,6 +98,7 @@ void vti_py_lines_hook_stop(void);
 /* A code object is profiled from now on; calls of a function object are to be seen. */
 int vti_py_lines_hook_code(struct vti_py_lines *lines);
 int vti_py_lines_hook_function(PyFunctionObject *function, const struct vti_py_lines *lines);
+bool vti_py_lines_sees_function(const PyFunctionObject *function);
 
 /* Functions are not known for every code object: all frames are to be seen. Also until the main program begins. */
 int vti_py_lines_hook_frames(void);

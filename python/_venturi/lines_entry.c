@@ -3,7 +3,7 @@
  * through its slot for the vector call. Functions that nobody profiles are not touched and run as ever.
  *
  * 3.11 does not look at the slot of what is exactly a function. There the object becomes one of a subtype, alike in
- * everything a program can ask for. Generators are resumed without their function: lines_trace.c sees to them.
+ * everything a program can ask for. Generators go on without their function: lines_generators.c sees to them.
  */
 #include "interpreter.h"
 
@@ -13,16 +13,18 @@
 #include "lines_trace.h"
 #include "threads.h"
 
-/* So deep that the C stack must not be used any further. 3.11 does not need it for what is exactly a function. */
+/* So deep that the C stack must not be used any further. 3.11 does not need it for what is exactly a function, and the trace
+ * function sees its calls then. */
 static PyObject *call_deep(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
 {
     PyTypeObject *type = Py_TYPE(object);
+    struct vti_py_lines_hold hold = vti_py_lines_hold();
     PyObject *result;
 
-    vt_line_lost();
     Py_SET_TYPE(object, &PyFunction_Type);
     result = _PyFunction_Vectorcall(object, args, count, names);
     Py_SET_TYPE(object, type);
+    vti_py_lines_release(hold);
     return result;
 }
 
@@ -31,16 +33,18 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t c
 {
     const PyFunctionObject *function = (PyFunctionObject *)object;
     const struct vti_py_lines *lines = vti_py_lines_of((PyCodeObject *)function->func_code);
+    struct vti_py_lines_hold hold;
     PyObject *result;
-    unsigned before;
 
-    if (!vti_py_lines_are_on || !lines || lines->is_generator)
+    if (lines && lines->is_generator)
+        return vti_py_lines_generator_adopt(_PyFunction_Vectorcall(object, args, count, names));
+    if (!vti_py_lines_are_on || !lines)
         return _PyFunction_Vectorcall(object, args, count, names);
     if (vti_py_unlikely(vti_py_thread_is_deep()))
         return call_deep(object, args, count, names);
-    before = vti_py_lines_hold();
+    hold = vti_py_lines_hold();
     result = _PyFunction_Vectorcall(object, args, count, names);
-    vti_py_lines_release(before);
+    vti_py_lines_release(hold);
     return result;
 }
 
@@ -60,17 +64,8 @@ static int make_type(void)
 {
     if (profiled_type.tp_flags & Py_TPFLAGS_READY)
         return 0;
-    profiled_type = PyFunction_Type;
-    profiled_type.ob_base.ob_base.ob_refcnt = 1;
-    profiled_type.tp_flags &= ~(Py_TPFLAGS_READY | Py_TPFLAGS_READYING |
-                                Py_TPFLAGS_VALID_VERSION_TAG);
-    profiled_type.tp_base = &PyFunction_Type;
+    vti_py_type_derive(&profiled_type, &PyFunction_Type);
     profiled_type.tp_methods = methods;
-    profiled_type.tp_members = NULL;
-    profiled_type.tp_getset = NULL;
-    profiled_type.tp_dict = profiled_type.tp_bases = profiled_type.tp_mro = NULL;
-    profiled_type.tp_cache = profiled_type.tp_subclasses = profiled_type.tp_weaklist = NULL;
-    profiled_type.tp_version_tag = 0;
     if (PyType_Ready(&profiled_type) || PyDict_DelItemString(profiled_type.tp_dict, "__doc__"))
         return -1; /* a function's text is its own, not that of its type */
     PyType_Modified(&profiled_type);
@@ -106,12 +101,17 @@ static int change_type(PyFunctionObject *function)
 
 int vti_py_lines_hook_function(PyFunctionObject *function, const struct vti_py_lines *lines)
 {
-    if (lines->is_generator || function->vectorcall != _PyFunction_Vectorcall)
+    if (function->vectorcall != _PyFunction_Vectorcall)
         return 0;
-    if (change_type(function))
+    if ((lines->is_generator && vti_py_lines_generators_init()) || change_type(function))
         return -1;
     function->vectorcall = call_function;
     return 0;
+}
+
+bool vti_py_lines_sees_function(const PyFunctionObject *function)
+{
+    return function->vectorcall == call_function || vti_py_lines_see_frames();
 }
 
 #endif

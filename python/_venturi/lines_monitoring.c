@@ -80,14 +80,16 @@ static PyObject *on_start(PyObject *self, PyObject *const *args, size_t count, P
 {
     struct vti_py_lines *lines = vti_py_lines_of((PyCodeObject *)args[0]);
     const vti_py_frame *frame = running_frame();
+    PyObject *instead = NULL; /* never here */
 
     (void)self, (void)count, (void)names;
     if (vti_py_thread_is_new())
         vti_py_thread_meet();
     if (vti_py_unlikely(vti_py_lines_are_watching) &&
-        vti_py_lines_meet((PyCodeObject *)args[0], frame->f_globals) &&
+        vti_py_lines_meet((PyCodeObject *)args[0], frame->f_globals, &instead) &&
         vti_py_events_set(tool, global_events))
         return NULL;
+    Py_XDECREF(instead);
     if (vti_py_unlikely(vti_py_lines_have_callees))
         vti_py_callee_begin(frame);
     if (lines)
@@ -179,6 +181,12 @@ int vti_py_lines_hook_function(PyFunctionObject *function, const struct vti_py_l
 {
     (void)function, (void)lines;
     return 0;
+}
+
+bool vti_py_lines_sees_function(const PyFunctionObject *function)
+{
+    (void)function;
+    return true;
 }
 
 /* Nothing is set for a thread here. */

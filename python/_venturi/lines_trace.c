@@ -2,10 +2,11 @@
  * lines_trace.c - the hook for lines of Python 3.9 to 3.11: a C trace function that is there only while a profiled
  * function itself runs.
  *
- * From when a profiled function is called (lines_entry.c) every frame passes by here (PEP 523). That of the profiled function
- * gets the trace function; for what it calls both are taken away again, so that it runs at full speed, and
- * put back afterwards. Profiled generators are resumed by anybody: while there are any the hook of frames stays. A
- * trace function of somebody else (coverage, a debugger) is called with every event and put back as it was.
+ * From when a profiled function is called (lines_entry.c) or a generator goes on (lines_generators.c) every frame passes by
+ * here (PEP 523). That of the profiled function gets the trace function; for what it calls both are taken away again, so that
+ * it runs at full speed, and put back afterwards. Where only the code object is known, and not the functions that have it,
+ * the hook of frames stays. Where the C stack is too deep for it the trace function stays, and sees calls as well. One of
+ * somebody else (coverage, a debugger) is called with every event and put back as it was.
  */
 #include "interpreter.h"
 
@@ -22,6 +23,7 @@
 struct line_thread {
     Py_tracefunc chained; /* the trace function that was there before */
     unsigned held; /* why this thread wants the hook of frames: profiled calls that are innermost */
+    bool is_deep; /* the C stack must not be used any further: the trace function sees all frames */
 };
 
 static __thread struct line_thread own __attribute__((tls_model("initial-exec")));
@@ -60,20 +62,7 @@ static inline void hold(unsigned wanted)
         install_or_remove();
 }
 
-unsigned vti_py_lines_hold(void)
-{
-    unsigned before = own.held;
-
-    hold(before + 1);
-    return before;
-}
-
-void vti_py_lines_release(unsigned before)
-{
-    hold(before);
-}
-
-/* ---- the trace function ---------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static inline const vti_py_frame *frame_of(PyFrameObject *object)
 {
@@ -95,18 +84,61 @@ static inline size_t unit_of(const vti_py_frame *frame)
 #endif
 }
 
-static void note(struct vti_py_lines *lines, PyFrameObject *object, int what)
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The trace function is told of a call when its frame stands at the first instruction of all, or where it goes on. */
+static inline bool is_resumed(const struct vti_py_lines *lines, const vti_py_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    return lines->is_generator &&
+           (own.is_deep ? _Py_OPARG(*frame->prev_instr) != 0 : !vti_py_generator_is_new(frame));
+#else
+    return lines->is_generator && frame->f_lasti >= 0;
+#endif
+}
+
+static void begin(struct vti_py_lines *lines, const vti_py_frame *frame)
+{
+    if (is_resumed(lines, frame))
+        vti_py_lines_resume(lines, frame, vti_py_lines_mark(lines, unit_of(frame)));
+    else
+        vt_lines_enter(&lines->lines, frame);
+}
+
+static void end(const struct vti_py_lines *lines, const vti_py_frame *frame)
+{
+    if (lines->is_generator && vti_py_generator_is_suspended(frame))
+        vti_py_lines_suspend(frame);
+    else
+        vt_lines_leave(frame);
+}
+
+/* ---- the trace function ---------------------------------------------------------------------- */
+
+VTI_PY_SLOW static void note_other(struct vti_py_lines *lines, PyFrameObject *object, int what)
 {
     const vti_py_frame *frame = frame_of(object);
-    uint32_t mark = vti_py_lines_mark(lines, unit_of(frame));
+    uint32_t mark = what == PyTrace_OPCODE ? vti_py_lines_mark(lines, unit_of(frame)) : 0;
 
-    if (vti_py_likely(what == PyTrace_LINE))
-        vti_py_lines_reach(lines, frame, mark);
-    else if (what == PyTrace_OPCODE && mark & VTI_PY_MARK_EXTRA)
+    if (mark & VTI_PY_MARK_EXTRA)
         vt_line_reach_in(&lines->lines, frame, (mark >> VTI_PY_MARK_SHIFT) - 1,
                          VT_LINE_STARTS | VT_LINE_UNTOLD);
-    else if (what == PyTrace_CALL && lines->has_extra)
+    if (what == PyTrace_CALL && lines->has_extra)
         object->f_trace_opcodes = 1;
+    if (what == PyTrace_CALL && own.is_deep)
+        begin(lines, frame);
+    if (what == PyTrace_RETURN && own.is_deep)
+        end(lines, frame);
+}
+
+static inline void note(struct vti_py_lines *lines, PyFrameObject *object, int what)
+{
+    const vti_py_frame *frame = frame_of(object);
+
+    if (vti_py_likely(what == PyTrace_LINE))
+        vti_py_lines_reach(lines, frame, vti_py_lines_mark(lines, unit_of(frame)));
+    else
+        note_other(lines, object, what);
 }
 
 static int trace(PyObject *with, PyFrameObject *object, int what, PyObject *argument)
@@ -118,6 +150,23 @@ static int trace(PyObject *with, PyFrameObject *object, int what, PyObject *argu
     if (vti_py_likely(!own.chained) || (what == PyTrace_OPCODE && lines && lines->has_extra))
         return 0;
     return own.chained(with, object, what, argument);
+}
+
+/* The same if nobody else traces: what is usual saves no registers. */
+static int trace_alone(PyObject *with, PyFrameObject *object, int what, PyObject *argument)
+{
+    const vti_py_frame *frame = frame_of(object);
+    struct vti_py_lines *lines = vti_py_lines_of(frame->f_code);
+
+    if (vti_py_unlikely(!lines || what != PyTrace_LINE))
+        return trace(with, object, what, argument);
+    vti_py_lines_reach(lines, frame, vti_py_lines_mark(lines, unit_of(frame)));
+    return 0;
+}
+
+static inline bool is_traced_by_us(const PyThreadState *thread)
+{
+    return thread->c_tracefunc == trace_alone || thread->c_tracefunc == trace;
 }
 
 /* ---- putting it in and out ------------------------------------------------------------------- */
@@ -141,28 +190,54 @@ static inline void set_tracer(PyThreadState *thread, Py_tracefunc call)
 /* Ours goes in front of what is there. */
 static inline void trace_on(PyThreadState *thread)
 {
-    if (thread->c_tracefunc != trace)
+    if (!is_traced_by_us(thread))
         own.chained = thread->c_tracefunc;
-    set_tracer(thread, trace);
+    set_tracer(thread, own.chained ? trace : trace_alone);
 }
 
 /* What was there comes back; what the program has set in between stays. */
 static inline void trace_off(PyThreadState *thread)
 {
-    if (thread->c_tracefunc == trace)
+    if (is_traced_by_us(thread))
         set_tracer(thread, own.chained);
 }
 
-/* ---- frames ---------------------------------------------------------------------------------- */
-
-static inline bool is_resumed(const struct vti_py_lines *lines, const vti_py_frame *frame)
+static void dive(int step)
 {
-#if PY_VERSION_HEX >= 0x030b0000
-    return lines->is_generator && !vti_py_generator_is_new(frame);
-#else
-    return lines->is_generator && frame->f_lasti >= 0;
-#endif
+    own.is_deep = step > 0;
+    deep_count += (unsigned)step;
+    install_or_remove();
 }
+
+struct vti_py_lines_hold vti_py_lines_hold(void)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    bool is_deep = !own.is_deep && vti_py_unlikely(vti_py_thread_is_deep() || deep_count);
+    struct vti_py_lines_hold now = {own.held, is_traced_by_us(thread), is_deep};
+
+    if (is_deep) {
+        dive(1);
+        trace_on(thread);
+    }
+    hold(now.before + 1);
+    return now;
+}
+
+/* What the interpreter has called on the way to the frame, or after it, leaves the trace function behind. */
+void vti_py_lines_release(struct vti_py_lines_hold then)
+{
+    PyThreadState *thread = PyThreadState_Get();
+
+    hold(then.before);
+    if (then.is_deep)
+        dive(-1);
+    if (then.was_traced)
+        trace_on(thread);
+    else
+        trace_off(thread);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* On 3.11 the frame of a call that makes a generator passes by. */
 static inline bool makes_generator(const struct vti_py_lines *lines, const vti_py_frame *frame)
@@ -175,46 +250,17 @@ static inline bool makes_generator(const struct vti_py_lines *lines, const vti_p
 #endif
 }
 
-/* Whether a generator has yielded and not come to its end. */
-static inline bool is_suspended(vti_py_frame *frame)
-{
-#if PY_VERSION_HEX >= 0x030b0000
-    return _PyFrame_GetGenerator(frame)->gi_frame_state == FRAME_SUSPENDED;
-#elif PY_VERSION_HEX >= 0x030a0000
-    return frame->f_state == FRAME_SUSPENDED;
-#else
-    return frame->f_stacktop != NULL;
-#endif
-}
-
-static void begin(struct vti_py_lines *lines, const vti_py_frame *frame)
-{
-    if (is_resumed(lines, frame))
-        vti_py_lines_resume(lines, frame, vti_py_lines_mark(lines, unit_of(frame)));
-    else
-        vt_lines_enter(&lines->lines, frame);
-}
-
 static PyObject *evaluate_profiled(PyThreadState *thread, vti_py_frame *frame, int is_throw,
                                    struct vti_py_lines *lines)
 {
-    unsigned before = own.held;
-    bool was_traced = thread->c_tracefunc == trace;
+    struct vti_py_lines_hold hold = vti_py_lines_hold();
     PyObject *result;
 
     trace_on(thread);
-    hold(before + 1);
     begin(lines, frame);
     result = evaluate_next(thread, frame, is_throw);
-    if (lines->is_generator && is_suspended(frame))
-        vti_py_lines_suspend(frame);
-    else
-        vt_lines_leave(frame);
-    hold(before);
-    if (was_traced)
-        trace_on(thread);
-    else
-        trace_off(thread);
+    end(lines, frame);
+    vti_py_lines_release(hold);
     return result;
 }
 
@@ -232,44 +278,54 @@ static PyObject *evaluate_called(PyThreadState *thread, vti_py_frame *frame, int
     return result;
 }
 
-/* So deep that the C stack must not be used any further: nothing is seen down there. */
+/* Whatever is called from here on, without the hook. */
 static PyObject *evaluate_deep(PyThreadState *thread, vti_py_frame *frame, int is_throw)
 {
-    bool was_traced = thread->c_tracefunc == trace;
-    PyObject *result;
+    struct vti_py_lines_hold hold = vti_py_lines_hold();
+    PyObject *result = evaluate_next(thread, frame, is_throw);
 
-    if (vti_py_lines_of(frame->f_code))
-        vt_line_lost();
-    trace_off(thread);
-    deep_count++;
-    install_or_remove();
-    result = evaluate_next(thread, frame, is_throw);
-    deep_count--;
-    install_or_remove();
-    if (was_traced)
-        trace_on(thread);
+    vti_py_lines_release(hold);
     return result;
 }
 
-static PyObject *evaluate_some(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+static PyObject *evaluate_known(PyThreadState *thread, vti_py_frame *frame, int is_throw)
 {
     struct vti_py_lines *lines = vti_py_lines_of(frame->f_code);
 
-    if (vti_py_thread_is_new())
-        vti_py_thread_meet();
-    if (vti_py_unlikely(vti_py_lines_are_watching) &&
-        vti_py_lines_meet(frame->f_code, frame->f_globals)) {
-        demand--;
-        install_or_remove();
-        lines = vti_py_lines_of(frame->f_code);
-    }
-    if (vti_py_unlikely(vti_py_thread_is_deep()))
+    if (vti_py_unlikely(vti_py_thread_is_deep()) && (lines || is_always))
         return evaluate_deep(thread, frame, is_throw);
     if (lines && vti_py_lines_are_on && !makes_generator(lines, frame))
         return evaluate_profiled(thread, frame, is_throw, lines);
     if (own.held)
         return evaluate_called(thread, frame, is_throw);
     return evaluate_next(thread, frame, is_throw);
+}
+
+/* The frame of the main program may go as it came, and another one run with its names. */
+static PyObject *evaluate_watched(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+{
+    PyObject *locals = frame->f_locals ? frame->f_locals : frame->f_globals;
+    PyObject *instead;
+    PyObject *result;
+
+    if (vti_py_lines_meet(frame->f_code, frame->f_globals, &instead)) {
+        demand--;
+        install_or_remove();
+    }
+    if (!instead)
+        return evaluate_known(thread, frame, is_throw);
+    result = PyEval_EvalCode(instead, frame->f_globals, locals);
+    Py_DECREF(instead);
+    return result;
+}
+
+static PyObject *evaluate_some(PyThreadState *thread, vti_py_frame *frame, int is_throw)
+{
+    if (vti_py_thread_is_new())
+        vti_py_thread_meet();
+    if (vti_py_unlikely(vti_py_lines_are_watching))
+        return evaluate_watched(thread, frame, is_throw);
+    return evaluate_known(thread, frame, is_throw);
 }
 
 static PyObject *evaluate(PyThreadState *thread, vti_py_frame *frame, int is_throw)
@@ -318,6 +374,11 @@ int vti_py_lines_hook_frames(void)
     return 0;
 }
 
+bool vti_py_lines_see_frames(void)
+{
+    return is_always;
+}
+
 int vti_py_lines_hook_watch(void)
 {
     demand++;
@@ -327,7 +388,8 @@ int vti_py_lines_hook_watch(void)
 
 int vti_py_lines_hook_code(struct vti_py_lines *lines)
 {
-    return lines->is_generator ? vti_py_lines_hook_frames() : 0;
+    (void)lines;
+    return 0;
 }
 
 void vti_py_lines_hook_stop(void)

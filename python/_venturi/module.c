@@ -291,6 +291,7 @@ static PyMethodDef methods[] = {
     {"session_stop", vti_py_session_stop, METH_NOARGS, "Ends session_start()."},
     {"session_flush", vti_py_session_flush, METH_NOARGS, "All that was recorded is in the file."},
     {"session_give", vti_py_session_give, METH_VARARGS, "The text of a source file."},
+    {"lines_unseen", vti_py_lines_unseen, METH_O, "Functions of profiled code that are not seen."},
     {"lines_know", vti_py_lines_know, METH_O, "Whether the code of a function was added."},
     {"info", info, METH_NOARGS, "How this process is recorded."},
     {NULL, NULL, 0, NULL},

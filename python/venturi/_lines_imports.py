@@ -6,9 +6,11 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, ModuleType
-    from typing import Any, Dict, Iterator, List, Tuple
+    from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_DECORATORS = ("line_profiler", "line_profiler.explicit_profiler")  # where line_profiler has its own
+_WATCHED = _DECORATORS + ("greenlet",)
 
 
 class _Target:
@@ -38,10 +40,12 @@ def _is_within(qualname: str, part: str) -> bool:
 class _Finder:
     """In front of all others: lets them find a module, and looks at it once it has been loaded."""
 
-    def __init__(self, profile: "Any", targets: "List[_Target]") -> None:
+    def __init__(self, profile: "Any", targets: "List[_Target]", rewrite: "Any") -> None:
         self._profile = profile
         self._targets = targets
+        self._rewrite = rewrite  # a module; None: not needed
         self._is_asking = False
+        self._rewritten: "Set[str]" = set()  # modules whose functions are given to profile when they are made
 
     def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
         if self._is_asking:
@@ -66,7 +70,7 @@ class _Finder:
 
     def _is_wanted(self, name: str, spec: "Any") -> bool:
         file = spec.origin if getattr(spec, "has_location", False) else ""
-        return name in ("line_profiler", "greenlet") or any(target.may_be_in(name, file or "") for target in self._targets)
+        return name in _WATCHED or any(target.may_be_in(name, file or "") for target in self._targets)
 
     def _wrap(self, loader: "Any") -> None:
         execute = getattr(loader, "exec_module", None)
@@ -74,18 +78,37 @@ class _Finder:
             return
 
         def exec_module(module: "ModuleType") -> None:
-            execute(module)
+            code = self._rewritten_code(loader, module.__name__)
+            if code is not None:
+                exec(code, module.__dict__)
+            else:
+                execute(module)
             self.look_at(module)
         try:
             loader.exec_module = exec_module
         except AttributeError:
             pass  # a loader that takes no attributes: the module is not profiled
 
+    def _rewritten_code(self, loader: "Any", name: str) -> "Optional[CodeType]":
+        """The code of a module with our decorator in it; None if it is loaded as ever."""
+        file = getattr(loader, "path", None) or ""
+        parts = [target.part_in(name) for target in self._targets if target.may_be_in(name, file)]
+        if self._rewrite is None or not parts or type(loader).__name__ != "SourceFileLoader":
+            return None
+        try:
+            code = self._rewrite.decorated(loader.get_data(file), file, lambda qualname: _is_one_of(qualname, parts))
+        except OSError:
+            code = None
+        if code is not None:
+            self._rewritten.add(name)
+            self._add_told(code, parts)
+        return code  # type: ignore[no-any-return]
+
     def look_at(self, module: "ModuleType") -> None:
         """A module has been loaded."""
         try:
             name = module.__name__
-            if name == "line_profiler":
+            if name in _DECORATORS:
                 setattr(module, "profile", self._profile)
             elif name == "greenlet":
                 self._profile.load().lines_greenlets()
@@ -107,33 +130,58 @@ class _Finder:
             given = vars(given)[name] if name in getattr(given, "__dict__", {}) else getattr(given, name)
         target.is_met = True
         if given is module or not isinstance(given, type(sys)):
-            self._profile.add_within(_unwrapped(given) if part else given)
+            self._profile.add_within(_unwrapped(given) if part else given, module.__name__ not in self._rewritten)
 
     def _add_inner(self, function: "Any", part: str, target: _Target) -> None:
         for code, qualname in codes_in(function.__code__, function.__qualname__ + ".<locals>."):
             if _is_within(qualname, part):
                 target.is_met = True
-                self._profile.add_new(code, qualname)
+                if function.__module__ not in self._rewritten:
+                    self._profile.add_new(code, qualname)
 
     # The main program has no loader that we see; its code is met when it begins.
 
-    def main(self, code: "CodeType", names: "Dict[str, Any]") -> bool:
-        """Whether this was it: a process that multiprocessing has spawned begins with a line of its own."""
+    def main(self, code: "CodeType", names: "Dict[str, Any]") -> "Any":
+        """False if this was not it: a process that multiprocessing has spawned begins with a line of its own. The code
+        that runs in its place, if there is one; else True."""
         if names.get("__name__") == "__main__" and "--multiprocessing-fork" in sys.argv:
             return False
         spec = names.get("__spec__")
         file = names.get("__file__") or code.co_filename
         stem = os.path.splitext(os.path.basename(file))[0]
+        parts = []
+        met: "List[Tuple[CodeType, str]]" = []
         for target in self._targets:
             homes = [home for home in (getattr(spec, "name", None), "__main__", stem)
                      if home and target.may_be_in(home, file)]
             part = target.part_in(homes[0]) if homes else target.name
             target.is_met |= bool(homes) and not part
-            for inner, qualname in codes_in(code, ""):
-                if (homes or not target.path) and _is_within(qualname, part):
-                    target.is_met = True
-                    self._profile.add_new(inner, qualname)
+            found = [(inner, qualname) for inner, qualname in codes_in(code, "")
+                     if (homes or not target.path) and _is_within(qualname, part)]
+            if found:
+                target.is_met = True
+                parts.append(part)
+                met += found
+        made = None
+        if met and self._rewrite is not None:
+            text = self._profile.text_of(code, names)
+            made = self._rewrite.decorated(text, code.co_filename, lambda name: _is_one_of(name, parts), code)
+        if made is not None:
+            self._add_told(made, parts)
+            return made
+        for inner, qualname in met:
+            self._profile.add_new(inner, qualname)
         return True
+
+    def _add_told(self, code: "CodeType", parts: "List[str]") -> None:
+        """Before it runs: looking at a function when it is made would take the time of the line that makes it."""
+        for inner, qualname in codes_in(code, ""):
+            if _is_one_of(qualname, parts):
+                self._profile.add_new(inner, qualname, is_told=True)
+
+
+def _is_one_of(qualname: str, parts: "List[str]") -> bool:
+    return any(_is_within(qualname, part) for part in parts)
 
 
 def _unwrapped(given: "Any") -> "Any":
@@ -207,9 +255,9 @@ def _tell_unmet(targets: "List[_Target]") -> None:
     atexit.register(tell)
 
 
-def begin(profile: "Any", names: "List[str]") -> None:
+def begin(profile: "Any", names: "List[str]", rewrite: "Any") -> None:
     targets = [_Target(name) for name in names]
-    finder = _Finder(profile, targets)
+    finder = _Finder(profile, targets, rewrite)
     sys.meta_path.insert(0, finder)
     sys.meta_path.append(_Substitute(profile))
     if targets:

@@ -339,13 +339,14 @@ class _Marker:
                     self._start_at(index)
         for group, inside in members.items():
             self._mark_tight(group, inside)
+        if _VERSION < (3, 10):
+            self._mark_untold_handlers()
 
     def _is_entered(self, index: int, group: Group) -> bool:
         """From another statement, or as the first of all. What has no line of its own is looked through."""
         if index == 0:
             return True
-        seen = set(self.flow.before[index])
-        waiting = list(seen)
+        waiting = list(seen := set(self.flow.before[index]))
         while waiting:
             source = waiting.pop()
             if self.lines[source] is None:
@@ -401,6 +402,16 @@ class _Marker:
             if self.group[index] is not self.group[index - 1]:
                 return
             self.starts.add(index)
+
+    def _mark_untold_handlers(self) -> None:
+        """3.9 tells no line when the first instruction of one, as a bare `raise` is, leads into the middle of another: the
+        second copy of a `finally`."""
+        every = self.flow.list
+        firsts = {index for index, line in enumerate(self.lines) if not index or self.lines[index - 1] != line}
+        if any(every[index].opname == "RAISE_VARARGS" and not every[index].argval for index in firsts):
+            handlers = {self.flow.at.get(each.argval) for each in every if each.opname == "SETUP_FINALLY"}
+            untold = (self.starts & handlers) - firsts
+            self.starts, self.extras = self.starts - untold, self.extras | untold
 
     # A loop on one line: no line is reached anew when it comes round, or too often.
 
@@ -484,9 +495,6 @@ def by_statements(code: CodeType, text: Text) -> Optional[Map]:
         if any(line not in groups and line > _first_line(block[0]) for line in _lines(code).values()):
             return None
     marker = _Marker(code, groups)
-    flags: Dict[int, int] = {}
-    for index, instruction in enumerate(marker.flow.list):
-        flag = START * (index in marker.starts) | EXTRA * (index in marker.extras)
-        if flag:
-            flags[instruction.offset] = flag
+    flags = {instruction.offset: START * (index in marker.starts) | EXTRA * (index in marker.extras)
+             for index, instruction in enumerate(marker.flow.list)}
     return _make(code, groups, flags, last_line)

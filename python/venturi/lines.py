@@ -83,10 +83,13 @@ class _Source:
         except Exception:  # a loader, an encoding, a codec: there is no text then
             self.text = None
 
+    def written(self) -> str:
+        return "".join(self._lines)
+
     def give(self, extension: "Any") -> None:
         """Only what the code was found in: nothing is shown beside lines of something else."""
         if not self.is_given and self.text is not None:
-            text = "".join(self._lines).encode("utf-8", "backslashreplace")
+            text = self.written().encode("utf-8", "backslashreplace")
             self.is_given = extension.session_give(self.file.encode("utf-8", "backslashreplace"), text)
 
 
@@ -100,6 +103,8 @@ class Profile:
         self._sources: "Dict[str, _Source]" = {}
         self._report: "Any" = None
         self._has_greenlets = False
+        self._tells_unseen = False
+        self._seen: "List[Any]" = []  # weak references to the first function of each code, and to that
 
     # -- decorating ------------------------------------------------------------------------------------
 
@@ -130,9 +135,12 @@ class Profile:
         """Every function and class that a module defines."""
         self(given)
 
-    def add_within(self, given: "Any") -> None:
-        """What a class, module or function defines, and the functions within those functions."""
+    def add_within(self, given: "Any", has_codes: bool) -> None:
+        """What a class, module or function defines, and the functions within those functions, unless they are given to us
+        when they are made."""
         self(given)
+        if not has_codes:
+            return
         codes_in = _sibling("_lines_imports").codes_in
         for function in list(_functions_in(given, set())):
             for code, qualname in codes_in(function.__code__, function.__qualname__ + ".<locals>."):
@@ -144,15 +152,16 @@ class Profile:
 
         self._waiting.append(ref(function))
 
-    def add_new(self, function: "Any", qualname: str = "") -> None:
-        """Adds a function or code object. Whatever may be wrong with it, the program goes on."""
+    def add_new(self, function: "Any", qualname: str = "", is_told: bool = False) -> None:
+        """Adds a function or code object, whose functions we will be told of or not. Whatever may be wrong with it, the
+        program goes on."""
         try:
-            self._add(function, qualname)
+            self._add(function, qualname, is_told)
         except Exception as error:
             name = qualname or getattr(function, "__qualname__", function)
             sys.stderr.write("venturi: lines of %s are not profiled: %s\n" % (name, " ".join(str(error).split())))
 
-    def _add(self, function: "Any", qualname: str) -> None:
+    def _add(self, function: "Any", qualname: str, is_told: bool) -> None:
         if not self._has_greenlets and "greenlet" in sys.modules:
             self._has_greenlets = True
             self._extension.lines_greenlets()
@@ -168,7 +177,11 @@ class Profile:
         else:
             found = statements.by_lines(code)
         name = qualname or getattr(function, "__qualname__", getattr(function, "co_qualname", code.co_name))
-        self._extension.lines_add(function, name, found.rows, found.marks, found.has_extra, found.last_line)
+        self._extension.lines_add(function, name, found.rows, found.marks, found.has_extra, found.last_line,
+                                  is_told)
+        if not is_code:
+            from _weakref import ref
+            self._seen.append((ref(function), ref(code)))
 
     def _source_of(self, code: "CodeType", names: "Dict[str, Any]") -> _Source:
         source = self._sources.get(code.co_filename)
@@ -178,6 +191,10 @@ class Profile:
             source = self._sources[code.co_filename] = _Source(code.co_filename, names)  # it may have changed
         return source
 
+    def text_of(self, code: "CodeType", names: "Dict[str, Any]") -> str:
+        """Of the file that a code object is of; "" if there is none."""
+        return self._source_of(code, names).written()
+
     # -- on and off ------------------------------------------------------------------------------------
 
     def start(self, has_callees: bool = False) -> None:
@@ -186,6 +203,10 @@ class Profile:
             return
         self.load().lines_start(has_callees)
         self._is_on = True
+        if not self._tells_unseen:
+            import atexit
+            atexit.register(self._tell_unseen, os.getpid())
+            self._tells_unseen = True
         waiting, self._waiting = self._waiting, []
         for source in self._sources.values():
             source.give(self._extension)
@@ -193,6 +214,22 @@ class Profile:
             function = reference()
             if function is not None:
                 self.add_function(function)
+
+    def _tell_unseen(self, owner: int) -> None:
+        """Before 3.12 a function is seen, not its code: others that were made of the same code are not. And line_profiler
+        gives some functions another code."""
+        if os.getpid() != owner or not self._is_on:
+            return
+        if sys.version_info < (3, 12):
+            import gc
+            for name, count in self._extension.lines_unseen(gc.get_objects()).items():
+                sys.stderr.write("venturi: lines of %s: %d more of that name %s not decorated and not profiled\n" %
+                                 (name, count, "was" if count == 1 else "were"))
+        for reference, code in self._seen:
+            function = reference()
+            if function is not None and code() is not function.__code__:
+                sys.stderr.write("venturi: lines of %s: it was given another code (by another profiler?) and not profiled "
+                                 "from then on\n" % function.__qualname__)
 
     def load(self) -> "Any":
         """The extension. ImportError: there is none for this interpreter."""
@@ -295,7 +332,11 @@ def begin_under_tool(targets: str) -> None:
 
     _sibling("_statements")
     setattr(builtins, "profile", profile)
-    _sibling("_lines_imports").begin(profile, [target for target in targets.split(":") if target])
+    names = [target for target in targets.split(":") if target]
+    rewrite = _sibling("_lines_rewrite") if names else None
+    if rewrite is not None:
+        setattr(builtins, rewrite.NAME, profile)
+    _sibling("_lines_imports").begin(profile, names, rewrite if rewrite is not None and rewrite.IS_NEEDED else None)
 
 
 def _begin_by_environment() -> None:

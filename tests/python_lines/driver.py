@@ -27,6 +27,19 @@ def jumps_back(code):
     return found
 
 
+@functools.lru_cache(maxsize=None)
+def lines_of(code):
+    return list(dis.findlinestarts(code))
+
+
+def line_of(frame):
+    """What f_lineno of 3.9 says may be the line before, if it jumps back within one that it came to the middle of; its
+    line_profiler looks at the instruction, too."""
+    if sys.version_info >= (3, 10):
+        return frame.f_lineno
+    return [line for offset, line in lines_of(frame.f_code) if offset <= frame.f_lasti][-1]
+
+
 def run(path):
     with open(path, encoding="utf-8") as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
@@ -57,11 +70,12 @@ def events(path):
         if code.co_filename != path or code.co_name.startswith("<"):
             return None
         if event == "line":
-            is_round = last.get(frame) == frame.f_lineno and frame.f_lasti in jumps_back(code)
-            last[frame] = frame.f_lineno
+            line = line_of(frame)
+            is_round = last.get(frame) == line and frame.f_lasti in jumps_back(code)
+            last[frame] = line
             if not (is_round and sys.version_info >= (3, 12)):
                 lines = found.setdefault("%s %d" % (code.co_name, code.co_firstlineno), {})
-                lines[frame.f_lineno] = lines.get(frame.f_lineno, 0) + 1
+                lines[line] = lines.get(line, 0) + 1
         return trace
     sys.settrace(trace)
     try:

@@ -169,6 +169,48 @@ def main():
         except ValueError:
             n = 0
 
+== finally_after_raise
+def fails(n):
+    if n % 2:
+        raise KeyError
+
+def f(n):
+    try:
+        fails(n)
+    except KeyError:
+        n = 2
+        raise
+    finally:
+        n = 5
+    return n
+
+def never(n):
+    try:
+        raise KeyError
+    except KeyError:
+        n = 1
+        raise
+    finally:
+        n = 2
+
+def within(n):
+    for i in range(3):
+        try:
+            fails(n + i)
+        except KeyError as error:
+            raise
+        except ValueError:
+            raise
+        finally: n += 0
+
+def main():
+    for n in range(5):
+        for g in f, never, within:
+            try:
+                g(n)
+            except KeyError:
+                n = 0
+
 == finally_loop
 def f(n):
     seen = []

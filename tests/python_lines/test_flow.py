@@ -295,25 +295,45 @@ def test_functions_stay_functions(run):
 
 
 def test_deep_recursion(run):
-    """As deep as without us; what is too deep to be seen is said to be lost."""
+    """As deep as without us, and nothing is lost."""
     depth = 50000 if run.version >= (3, 11) else 5000
     table = run("""
-        import sys
+        import sys, threading
         sys.setrecursionlimit(10 ** 6)
         @profile
         def f(n):
-            return f(n - 1) if n else 0
-        f(%d)
-        f(10)
+            return f(n - 1) if n else plainly()
+        def plainly():
+            thread = threading.Thread(target=h)  # while this one is deep
+            thread.start()
+            thread.join()
+            return sum(g()) + h()
         @profile
         def g():
             yield 1
+            yield 2
+        @profile
+        def h():
+            return 1
+        f(%d)
+        f(10)
+        @profile
+        def fails(n):
+            if n:
+                return fails(n - 1)
+            raise ValueError
+        try:
+            fails(%d)
+        except ValueError:
+            pass
         def plain(n):
             return plain(n - 1) if n else list(g())
         plain(%d)
         list(g())
-    """ % (depth, depth))
-    assert table.hits("f")[2] >= 12 and table.hits("g")[2] >= 1
+    """ % (depth, depth, depth))
+    assert table.hits("f") == {2: depth + 12}
+    assert table.hits("g") == {2: 4, 3: 4} and table.hits("h") == {2: 4}
+    assert table.hits("fails") == {2: depth + 1, 3: depth, 4: 1}
 
 
 def test_nothing_is_set_for_others(run):

@@ -8,7 +8,7 @@ from conftest import HERE, VENTURI, Lines
 from programs import NEWER, PROGRAMS
 from random_programs import program
 
-SEEDS = range(8)
+SEEDS = [*range(8), 1064]  # in the last one 3.9 jumps back within a line that it came to the middle of
 
 
 def decorated(text):
