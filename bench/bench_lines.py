@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What line profiling of Python costs: ours, line_profiler (5, where an interpreter has none 4), and nothing.
+"""What line profiling of Python costs: ours, line_profiler 4 and 5, and nothing.
 
 usage: bench_lines.py [--build FOLDER] [--rounds N] [--json] [PYTHON...]
 
 As bench_python.py does it: each tool runs in processes of its own, in turn with the others; a process measures itself before
 the tool is switched on and after; of its batches the fastest counts, of the processes the lower quartile of what the
-tool adds for each line, and the median of factors. "plain" is code that nobody decorated, "callees" what a decorated function calls,
+tool adds for each line, and the median of factors. Version 5 costs about two thirds of version 4 on 3.11, which is what the budget was
+written for; both are shown. "plain" is code that nobody decorated, "callees" what a decorated function calls,
 "yields" what a decorated generator calls: all should run as if there were no tool. Prints a table, or with --json one object a line.
 """
 import argparse
@@ -23,11 +24,11 @@ sys.path.insert(0, HERE)
 
 from bench_python import fib, pythons, shortest_batch, version_of  # noqa: E402
 
-TOOLS = ["nothing", "venturi", "line_profiler"]
+PEERS = ["line_profiler 4", "line_profiler 5"]
+TOOLS = ["nothing", "venturi", *PEERS]
 TURNS = 3000
 LINES = 3 * TURNS + 3
 FACTORS = ("plain", "callees", "yields")
-SLOWER = 1.05  # at most, for what is not profiled
 
 
 # ---- in the measured interpreter, which may be any from 3.9 on ----------------------------------
@@ -60,7 +61,7 @@ def decorate(tool):
         from venturi import profile
         profile.enable("lines")
         return profile
-    if tool == "line_profiler":
+    if tool in PEERS:
         import line_profiler
         return line_profiler.LineProfiler()
     return lambda function: function
@@ -80,18 +81,14 @@ def work(tool, seconds):
 
 # ---- outside ------------------------------------------------------------------------------------
 
-def peer_folder(version):
-    for kind in "54":
-        folder = os.path.join(HERE, "..", "build", "neighbours", "%s-lines%s" % (version, kind))
-        if os.path.exists(os.path.join(folder, "done")):
-            return folder
-    return os.devnull
+def peer_folder(version, tool):
+    return os.path.join(HERE, "..", "build", "neighbours", "%s-lines%s" % (version, tool.split()[-1]))
 
 
 def measure(python, tool, options):
     folder = tempfile.mkdtemp(prefix="lines-", dir=options.build)
     env = dict(os.environ, PYTHONPATH=os.pathsep.join([os.path.join(options.build, "python"),
-                                                       os.path.abspath(peer_folder(version_of(python)))]))
+                                                       os.path.abspath(peer_folder(version_of(python), tool))]))
     try:
         done = subprocess.run([python, os.path.abspath(__file__), "--work", tool, str(options.seconds)], env=env,
                               cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -120,15 +117,15 @@ def line_ns(found):
 
 
 def figures(version, found):
-    """One for each tool: net ns for a line, its ratio to line_profiler, factors of what is not profiled."""
-    peer = line_ns(found["line_profiler"]) if found["line_profiler"] else None
+    """One for each tool: net ns for a line, its ratio to both line_profilers, factors of what is not profiled."""
+    peers = {tool: line_ns(found[tool]) for tool in PEERS if found[tool]}
     for tool in TOOLS:
         if not found[tool]:
             yield {"python": version, "tool": tool, "missing": True}
             continue
         net = line_ns(found[tool])
-        budget = (0.10 if int(version.split(".")[1]) >= 12 else 0.28) if tool == "venturi" and peer else None
-        yield {"python": version, "tool": tool, "line_ns": net, "ratio": net / peer if peer else None, "budget": budget,
+        yield {"python": version, "tool": tool, "line_ns": net,
+               "ratios": {peer: net / ns for peer, ns in peers.items()} if tool == "venturi" else {},
                "factors": {name: statistics.median(one[name][1] / one[name][0] for one in found[tool])
                            for name in FACTORS}}
 
@@ -136,12 +133,9 @@ def figures(version, found):
 def show(row):
     if "missing" in row:
         return "%-5s %-14s not installed" % (row["python"], row["tool"])
-    verdict = ""
-    if row["budget"]:
-        is_kept = row["ratio"] <= row["budget"] and max(row["factors"].values()) <= SLOWER
-        verdict = "<= %.2f, %.2f %s" % (row["budget"], SLOWER, "ok" if is_kept else "OVER")
-    return "%-5s %-14s %8.1f ns a line  %-8s %-18s %s" % (
-        row["python"], row["tool"], row["line_ns"], "%.3f x" % row["ratio"] if row["ratio"] is not None else "", verdict,
+    return "%-5s %-15s %8.1f ns a line  %-20s %s" % (
+        row["python"], row["tool"], row["line_ns"],
+        ", ".join("%.2f x %s" % (ratio, peer.split()[-1]) for peer, ratio in row["ratios"].items()),
         "  ".join("%s %5.3f" % (name, row["factors"][name]) for name in FACTORS))
 
 
