@@ -13,17 +13,23 @@
 #include "lines_trace.h"
 #include "threads.h"
 
+#if PY_VERSION_HEX >= 0x030b0000
+static PyTypeObject profiled_type;
+#define SEEN_TYPE profiled_type
+#else
+#define SEEN_TYPE PyFunction_Type
+#endif
+
 /* So deep that the C stack must not be used any further. 3.11 does not need it for what is exactly a function, and the trace
- * function sees its calls then. */
+ * function sees its calls then. Other threads may be in here too: which type it comes from says nothing. */
 static PyObject *call_deep(PyObject *object, PyObject *const *args, size_t count, PyObject *names)
 {
-    PyTypeObject *type = Py_TYPE(object);
     struct vti_py_lines_hold hold = vti_py_lines_hold();
     PyObject *result;
 
     Py_SET_TYPE(object, &PyFunction_Type);
     result = _PyFunction_Vectorcall(object, args, count, names);
-    Py_SET_TYPE(object, type);
+    Py_SET_TYPE(object, &SEEN_TYPE);
     vti_py_lines_release(hold);
     return result;
 }
@@ -58,7 +64,6 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static PyTypeObject profiled_type;
 
 static int make_type(void)
 {
@@ -79,12 +84,14 @@ static bool is_special(const PyFunctionObject *function)
            !PyUnicode_CompareWithASCIIString(function->func_name, "__class_getitem__");
 }
 
+/* A subscript that has become fast knows its function by the version alone. */
 static int change_type(PyFunctionObject *function)
 {
     if (is_special(function))
         return vti_py_lines_hook_frames();
     if (make_type())
         return -1;
+    function->func_version = 0;
     Py_SET_TYPE((PyObject *)function, &profiled_type);
     return 0;
 }

@@ -9,11 +9,21 @@
 
 #if !VTI_PY_HAS_MONITORING
 
+#include <opcode.h>
+
 #include "lines.h"
 #include "lines_trace.h"
 #include "threads.h"
 
-enum { GENERATOR, COROUTINE, ASYNC_GENERATOR, ASYNC_SEND, ASYNC_THROW, KIND_COUNT };
+enum {
+    GENERATOR,
+    COROUTINE,
+    COROUTINE_AWAITED,
+    ASYNC_GENERATOR,
+    ASYNC_SEND,
+    ASYNC_THROW,
+    KIND_COUNT
+};
 
 static struct kind {
     PyTypeObject type; /* first: it is found by its type */
@@ -27,9 +37,10 @@ static bool is_ours(PyObject *object)
     return type >= (uintptr_t)kinds && type < (uintptr_t)(kinds + KIND_COUNT);
 }
 
+/* A method that a program has kept may be called while the object goes on, or after its end: it is no longer ours then. */
 static PyTypeObject *base_of(PyObject *object)
 {
-    return Py_TYPE(object)->tp_base;
+    return is_ours(object) ? Py_TYPE(object)->tp_base : Py_TYPE(object);
 }
 
 /* What an exact type of the interpreter's becomes. */
@@ -52,11 +63,12 @@ struct visit {
     bool is_held;
 };
 
-/* The two kinds of objects that asynchronous generators make begin with it. */
+/* The objects that coroutines and asynchronous generators make begin with it. */
 static PyObject *generator_of(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    bool has_one = type == &kinds[ASYNC_SEND].type || type == &kinds[ASYNC_THROW].type;
+    bool has_one = type == &kinds[COROUTINE_AWAITED].type || type == &kinds[ASYNC_SEND].type ||
+                   type == &kinds[ASYNC_THROW].type;
     PyObject *generator = has_one ? *(PyObject **)(self + 1) : NULL;
 
     return generator && is_ours(generator) ? generator : NULL;
@@ -64,14 +76,14 @@ static PyObject *generator_of(PyObject *self)
 
 static void begin(struct visit *visit, PyObject *self)
 {
-    visit->objects[0] = self;
+    visit->objects[0] = is_ours(self) ? self : NULL;
     visit->objects[1] = generator_of(self);
     for (int i = 0; i < 2 && visit->objects[i]; i++) {
         Py_INCREF(visit->objects[i]);
         visit->types[i] = Py_TYPE(visit->objects[i]);
         Py_SET_TYPE(visit->objects[i], visit->types[i]->tp_base);
     }
-    visit->is_held = vti_py_lines_are_on;
+    visit->is_held = visit->objects[0] && vti_py_lines_are_on;
     if (visit->is_held)
         visit->hold = vti_py_lines_hold();
 }
@@ -141,7 +153,9 @@ static PyObject *next_later(PyObject *self)
     return adopt(result);
 }
 
-/* Coroutines are awaited through an object of their own, but by the interpreter, which knows its own type. */
+/* ---- awaiting -------------------------------------------------------------------------------- */
+
+/* The interpreter awaits what is exactly a coroutine without any object in between, which cr_await would show. */
 static PyObject *await(PyObject *self)
 {
     PyObject *other = PyObject_GetAttrString(self, "cr_await");
@@ -151,6 +165,49 @@ static PyObject *await(PyObject *self)
     if (is_awaited)
         PyErr_SetString(PyExc_RuntimeError, "coroutine is being awaited already");
     return other && !is_awaited ? Py_NewRef(self) : NULL;
+}
+
+/* Generators that types.coroutine() has made can be awaited. */
+static PyObject *await_generator(PyObject *self)
+{
+    const PyCodeObject *code = (PyCodeObject *)((PyGenObject *)self)->gi_code;
+
+    if (code->co_flags & CO_ITERABLE_COROUTINE)
+        return Py_NewRef(self);
+    PyErr_Format(PyExc_TypeError, "object %.100s can't be used in 'await' expression",
+                 Py_TYPE(self)->tp_name);
+    return NULL;
+}
+
+/* Whether the interpreter is at `yield from`. */
+static bool is_delegation(const PyFrameObject *frame, const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    (void)code;
+    return _Py_OPCODE(*frame->f_frame->prev_instr) == GET_YIELD_FROM_ITER;
+#elif PY_VERSION_HEX >= 0x030a0000
+    return PyBytes_AS_STRING(code->co_code)[frame->f_lasti * 2] == GET_YIELD_FROM_ITER;
+#else
+    return PyBytes_AS_STRING(code->co_code)[frame->f_lasti] == GET_YIELD_FROM_ITER;
+#endif
+}
+
+/* Only `yield from` may ask a coroutine for this, in another one. */
+static PyObject *iterate_coroutine(PyObject *self)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyCodeObject *code = frame ? PyFrame_GetCode(frame) : NULL;
+    bool is_there = code && is_delegation(frame, code);
+    bool is_allowed = is_there && code->co_flags & (CO_COROUTINE | CO_ITERABLE_COROUTINE);
+
+    Py_XDECREF(code);
+    Py_XDECREF(frame);
+    if (is_allowed)
+        return Py_NewRef(self);
+    PyErr_SetString(PyExc_TypeError,
+                    is_there ? "cannot 'yield from' a coroutine object in a non-coroutine generator"
+                             : "'coroutine' object is not iterable");
+    return NULL;
 }
 
 /* ---- its end --------------------------------------------------------------------------------- */
@@ -209,7 +266,7 @@ static void destroy(PyObject *self)
 static PyObject *own_type(PyObject *self, void *unused)
 {
     (void)unused;
-    return Py_NewRef((PyObject *)base_of(self));
+    return Py_NewRef((PyObject *)Py_TYPE(self)->tp_base);
 }
 
 static PyGetSetDef attributes[] = {{"__class__", own_type, NULL, NULL, NULL},
@@ -240,59 +297,75 @@ METHOD(asend)
 METHOD(athrow)
 METHOD(aclose)
 
+static PyObject *on_await(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return adopt(base_of(self)->tp_as_async->am_await(self));
+}
+
 #define ENTRY(name)                                                                                \
     {                                                                                              \
 #name, (PyCFunction)(void (*)(void))on_##name, METH_FASTCALL, NULL                         \
     }
 static PyMethodDef methods[] = {ENTRY(send), ENTRY(throw), ENTRY(close), {NULL, NULL, 0, NULL}};
+static PyMethodDef coroutine_methods[] = {ENTRY(send),
+                                          ENTRY(throw),
+                                          ENTRY(close),
+                                          {"__await__", on_await, METH_NOARGS | METH_COEXIST, NULL},
+                                          {NULL, NULL, 0, NULL}};
 static PyMethodDef async_methods[] = {ENTRY(asend),
                                       ENTRY(athrow),
                                       ENTRY(aclose),
                                       {NULL, NULL, 0, NULL}};
 
-/* Of a coroutine these are not among the names that a program can ask for. */
-static int make_ready(PyTypeObject *type, bool is_hidden)
+/* What the interpreter alone asks for, and no program by its name: set when the type is ready. */
+static void hide_slots(struct kind *kind, const PyTypeObject *base)
 {
-    if (!is_hidden)
-        type->tp_iternext = type->tp_iternext ? next : NULL;
-    if (PyType_Ready(type))
-        return -1;
-    if (is_hidden) {
-        type->tp_iternext = next;
-        type->tp_iter = PyObject_SelfIter;
+    if (base == &PyGen_Type)
+        kind->async.am_await = await_generator;
+    if (base == &PyCoro_Type) {
+        kind->async.am_await = await;
+        kind->type.tp_iternext = next;
+        kind->type.tp_iter = iterate_coroutine;
     }
-    return 0;
+}
+
+static PyMethodDef *methods_for(const PyTypeObject *base)
+{
+    if (base == &PyAsyncGen_Type)
+        return async_methods;
+    return base == &PyCoro_Type ? coroutine_methods : methods;
 }
 
 static int make_kind(struct kind *kind, PyTypeObject *base)
 {
     PyTypeObject *type = &kind->type;
-    bool is_async = base == &PyAsyncGen_Type;
 
     vti_py_type_derive(type, base);
-    type->tp_methods = is_async ? async_methods : methods;
+    type->tp_methods = methods_for(base);
     type->tp_dealloc = destroy;
     type->tp_finalize = base->tp_finalize ? finalize : NULL;
-    if (base->tp_as_async) {
+    type->tp_iternext = base->tp_iternext ? next : NULL;
+    type->tp_as_async = &kind->async;
+    if (base->tp_as_async)
         kind->async = *base->tp_as_async;
-        type->tp_as_async = &kind->async;
-        if (kind->async.am_anext)
-            kind->async.am_anext = next_later;
-        if (base == &PyCoro_Type)
-            kind->async.am_await = await;
+    if (kind->async.am_anext)
+        kind->async.am_anext = next_later;
 #if PY_VERSION_HEX >= 0x030a0000
-        if (kind->async.am_send)
-            kind->async.am_send = send_quickly;
+    if (kind->async.am_send)
+        kind->async.am_send = send_quickly;
 #endif
-    }
-    return make_ready(type, base == &PyCoro_Type);
+    if (PyType_Ready(type))
+        return -1;
+    hide_slots(kind, base);
+    return 0;
 }
 
 int vti_py_lines_generators_init(void)
 {
-    static PyTypeObject *const bases[KIND_COUNT] = {&PyGen_Type, &PyCoro_Type, &PyAsyncGen_Type,
-                                                    &_PyAsyncGenASend_Type,
-                                                    &_PyAsyncGenAThrow_Type};
+    static PyTypeObject *const bases[KIND_COUNT] = {
+        &PyGen_Type,      &PyCoro_Type,           &_PyCoroWrapper_Type,
+        &PyAsyncGen_Type, &_PyAsyncGenASend_Type, &_PyAsyncGenAThrow_Type};
 
     if (kinds[0].type.tp_base)
         return 0;

@@ -27,7 +27,9 @@
 unsigned long vti_py_unseen;
 
 static unsigned start_count;
+static unsigned starting_count; /* start() measures: other threads may start and stop meanwhile */
 static bool is_with_builtins;
+static bool is_hooked;
 
 /* The filter of the first start holds for those within it. */
 static int begin(bool only_mine, PyObject *include, PyObject *exclude)
@@ -42,6 +44,24 @@ static int begin(bool only_mine, PyObject *include, PyObject *exclude)
     return 0;
 }
 
+static void stop_unused(void)
+{
+    if (start_count || starting_count || !is_hooked)
+        return;
+    is_hooked = false;
+    vti_py_hook_stop();
+    vti_py_generators_forget();
+    is_with_builtins = false;
+}
+
+static int hook(bool builtins)
+{
+    if (vti_py_calibrate_before(builtins) || vti_py_hook_start(builtins))
+        return -1;
+    is_hooked = true;
+    return vti_py_hook_look_again() || vti_py_calibrate_after(builtins) ? -1 : 0;
+}
+
 static PyObject *start(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"builtins", "only_mine", "include", "exclude", NULL};
@@ -49,7 +69,7 @@ static PyObject *start(PyObject *self, PyObject *args, PyObject *keywords)
     int only_mine = 0;
     PyObject *include = NULL;
     PyObject *exclude = NULL;
-    bool is_more;
+    bool is_more, is_failed;
 
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$ppOO:start", names, &builtins, &only_mine,
@@ -59,14 +79,14 @@ static PyObject *start(PyObject *self, PyObject *args, PyObject *keywords)
         return NULL;
     is_more = !start_count || (builtins && !is_with_builtins);
     builtins = builtins || is_with_builtins;
-    if (is_more && (vti_py_calibrate_before(builtins != 0) || vti_py_hook_start(builtins != 0)))
-        return NULL;
-    if (is_more && (vti_py_hook_look_again() || vti_py_calibrate_after(builtins != 0))) {
-        if (!start_count)
-            vti_py_hook_stop();
+    starting_count++;
+    is_failed = is_more && hook(builtins != 0);
+    starting_count--;
+    if (is_failed) {
+        stop_unused();
         return NULL;
     }
-    is_with_builtins = builtins != 0;
+    is_with_builtins = is_with_builtins || builtins;
     start_count++;
     Py_RETURN_NONE;
 }
@@ -78,11 +98,8 @@ static PyObject *stop(PyObject *self, PyObject *unused)
         PyErr_SetString(PyExc_RuntimeError, "stop() without start()");
         return NULL;
     }
-    if (--start_count == 0) {
-        vti_py_hook_stop();
-        vti_py_generators_forget();
-        is_with_builtins = false;
-    }
+    start_count--;
+    stop_unused();
     Py_RETURN_NONE;
 }
 

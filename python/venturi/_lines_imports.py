@@ -96,9 +96,10 @@ class _Finder:
         if self._rewrite is None or not parts or type(loader).__name__ != "SourceFileLoader":
             return None
         try:
+            loader.get_code(name)  # for what the program sees of it: warnings, a cached file
             code = self._rewrite.decorated(loader.get_data(file), file, lambda qualname: _is_one_of(qualname, parts))
-        except OSError:
-            code = None
+        except Exception:
+            code = None  # it says so by itself when it is loaded as ever
         if code is not None:
             self._rewritten.add(name)
             self._add_told(code, parts)

@@ -4,6 +4,7 @@ The text of their module is compiled with one decorator more, ours, below those 
 watched, so that all other code runs at full speed. Lines stay what they are. Never runs the program's code."""
 import ast
 import sys
+import warnings
 from types import CodeType
 from typing import Callable, List, Optional, Union
 
@@ -47,12 +48,14 @@ class _Decorating(ast.NodeTransformer):
 def decorated(text: Union[str, bytes], file: str, is_wanted: Callable[[str], bool],
               known: Optional[CodeType] = None) -> Optional[CodeType]:
     """A module compiled so that functions of these qualified names are given to `profile` when they are made. None if the
-    text is not that of the code that is known."""
+    text is not that of the code that is known. Warnings of the compiler the program has had already."""
     try:
-        tree = ast.parse(text, file)
-        if known is not None and not _is_equal(compile(tree, file, "exec", dont_inherit=True), known):
-            return None
-        return compile(_Decorating(is_wanted).visit(tree), file, "exec", dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, file)
+            if known is not None and not _is_equal(compile(tree, file, "exec", dont_inherit=True), known):
+                return None
+            return compile(_Decorating(is_wanted).visit(tree), file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

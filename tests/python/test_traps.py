@@ -76,3 +76,26 @@ def test_suspended_while_nobody_looked(python):
         row = p.named("steps")
         tell([row[6], row[9], row[10]])
         """) == [1, 1, 0]
+
+
+def test_a_start_within_a_start(python):
+    """The first one measures what a call costs, for which it runs Python code: others may start and stop meanwhile."""
+    seen, calls = result(python, """
+        seen = 0
+        def trace(frame, event, argument):
+            global seen
+            if frame.f_code.co_filename == "<venturi>" and event == "call":
+                seen += 1
+                if seen == 20000:
+                    sys.settrace(None)
+                    _venturi.start(), _venturi.stop()
+                    sys.settrace(trace)
+        from venturi import _venturi
+        def leaf(): pass
+        sys.settrace(trace)
+        with profiled() as p:
+            sys.settrace(None)
+            leaf()
+        tell([seen, p.has("leaf") and p.calls("leaf")])
+        """)
+    assert seen > 20000 and calls == 1
