@@ -127,6 +127,11 @@ static void note_doubts(struct vti_diff *diff)
     if (base->is_sampled != now->is_sampled)
         vti_buf_printf(doubts, "the %s run was sampled, the %s one counted\n",
                        base->is_sampled ? "base" : "new", base->is_sampled ? "new" : "base");
+    if (base->counted.is_imported != now->counted.is_imported)
+        vti_buf_printf(doubts,
+                       "the %s run was measured by another profiler, whose own cost is in "
+                       "its times\n",
+                       base->counted.is_imported ? "base" : "new");
     if (!base->counted.row_count != !now->counted.row_count &&
         !base->spans.row_count != !now->spans.row_count)
         vti_buf_printf(doubts, "one run counted calls, the other recorded spans\n");

@@ -39,7 +39,7 @@ struct vti_diff_side {
     char *command, *cpu;               /* owned; "" unknown */
     int64_t start_realtime_ns;         /* 0: unknown */
     double duration_ns;                /* likewise */
-    double self_ns;                    /* of all functions and spans together */
+    double self_ns; /* of all functions together, or of all spans if there are none */
     uint64_t lost_events;
     bool is_closed, is_sampled;
 };

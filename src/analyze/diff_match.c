@@ -2,7 +2,8 @@
  * diff_match.c - which function of the base is which of the new run.
  *
  * Functions of each side are put in the order of their names, so that those of one name and file stand together: pairs on
- * the same line first, the others in their order. What is left over is tried again by the last part of the file's name.
+ * the same line first, the others in their order. What is left over is tried again by the last part of the file's name, then,
+ * where one side is a profile of cProfile, by its line.
  */
 #include "analyze/diff_impl.h"
 #include "base/error.h"
@@ -80,6 +81,25 @@ static int sort_by_file(const void *left, const void *right)
 static int sort_by_last_part(const void *left, const void *right)
 {
     int order = by_last_part(left, right);
+
+    return order ? order : compare_lines(left, right);
+}
+
+/* cProfile knows "execute", not "Step.execute", but the line where it begins. */
+static int by_place(const struct item *a, const struct item *b)
+{
+    int order = strcmp(a->function->language, b->function->language);
+
+    if (!order)
+        order = strcmp(last_part(a->function->file), last_part(b->function->file));
+    if (!order && a->function->line != b->function->line)
+        order = a->function->line < b->function->line ? -1 : 1;
+    return order ? order : strcmp(a->function->function, b->function->function);
+}
+
+static int sort_by_place(const void *left, const void *right)
+{
+    int order = by_place(left, right);
 
     return order ? order : compare_lines(left, right);
 }
@@ -262,31 +282,43 @@ static int add_singles(struct matching *matching, const struct items *base, cons
     return code;
 }
 
-static int match_functions(struct matching *matching)
+static void keep_items(struct items *items, struct items *next)
 {
-    struct items whole[2] = {{0}, {0}};
+    free(items->items);
+    *items = *next;
+}
+
+/* One way to tell which is which: pairs become rows, what is left over stays. */
+static int match_by(struct matching *matching, int (*sort)(const void *, const void *),
+                    int (*compare)(const struct item *, const struct item *),
+                    void (*join_in)(struct item *, struct item *, struct item *, struct item *))
+{
+    struct items base = {0};
+    struct items now = {0};
     int code;
 
-    qsort(matching->base.items, matching->base.count, sizeof *matching->base.items, sort_by_file);
-    qsort(matching->now.items, matching->now.count, sizeof *matching->now.items, sort_by_file);
-    join_groups(matching, by_file, join_group);
+    qsort(matching->base.items, matching->base.count, sizeof *matching->base.items, sort);
+    qsort(matching->now.items, matching->now.count, sizeof *matching->now.items, sort);
+    join_groups(matching, compare, join_in);
     code = add_pairs(matching, &matching->base);
-    whole[0] = matching->base;
-    whole[1] = matching->now;
-    matching->base = matching->now = (struct items){0};
     if (!code)
-        code = take_singles(&matching->base, &whole[0]);
+        code = take_singles(&base, &matching->base);
     if (!code)
-        code = take_singles(&matching->now, &whole[1]);
-    free(whole[0].items);
-    free(whole[1].items);
-    if (code)
-        return code;
-    qsort(matching->base.items, matching->base.count, sizeof *matching->base.items,
-          sort_by_last_part);
-    qsort(matching->now.items, matching->now.count, sizeof *matching->now.items, sort_by_last_part);
-    join_groups(matching, by_last_part, join_only);
-    code = add_pairs(matching, &matching->base);
+        code = take_singles(&now, &matching->now);
+    keep_items(&matching->base, &base);
+    keep_items(&matching->now, &now);
+    return code;
+}
+
+static int match_functions(struct matching *matching)
+{
+    const struct vti_diff *diff = matching->diff;
+    int code = match_by(matching, sort_by_file, by_file, join_group);
+
+    if (!code)
+        code = match_by(matching, sort_by_last_part, by_last_part, join_only);
+    if (!code && diff->base->counted.is_imported != diff->now->counted.is_imported)
+        code = match_by(matching, sort_by_place, by_place, join_only);
     return code ? code : add_singles(matching, &matching->base, &matching->now);
 }
 

@@ -81,7 +81,8 @@ int vti_diff_side_load(struct vti_diff_side *side, vt_recording *recording)
         code = vti_profile_make(&side->spans, &side->span_tree);
     if (!code)
         code = keep_facts(side, recording);
-    side->self_ns = own_time(&side->counted) + own_time(&side->spans);
+    /* Spans are around calls: together they would count the same time twice. */
+    side->self_ns = own_time(side->counted.row_count ? &side->counted : &side->spans);
     return code;
 }
 

@@ -66,12 +66,13 @@ static bool is_of(const struct vti_loss_stats *loss, const struct vt_track_info 
 /* Whether blocks of the track are damaged, or may be: nobody knows whose they were. */
 static bool is_damaged(const vt_recording *recording, uint32_t at)
 {
-    uint64_t known = 0;
+    bool is_known = false; /* … of at least one */
 
-    for (uint32_t i = 0; i < recording->facts.track_ids.count; i++)
-        known += recording->facts.tracks[i]->blocks.damaged_events;
-    return recording->damage.count &&
-           (!known || recording->facts.tracks[at]->blocks.damaged_events);
+    if (!recording->damage.count)
+        return false;
+    for (uint32_t i = 0; i < recording->facts.track_ids.count && !is_known; i++)
+        is_known = recording->facts.tracks[i]->blocks.damaged_events;
+    return !is_known || recording->facts.tracks[at]->blocks.damaged_events;
 }
 
 static bool has_losses(const struct vti_losses *losses, const struct vt_track_info *track)

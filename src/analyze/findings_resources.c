@@ -3,10 +3,12 @@
 
 #include <math.h>
 
-#define LEAST_S 0.2           /* shorter runs are start-up */
-#define WAITING 0.3           /* of one core: below that it waits for most of the time */
-#define BUSY 0.85             /* of one core, or of all: nothing else could have run there */
-#define ONE_CORE 1.15         /* up to that it is one core and what runs beside */
+#define LEAST_S 0.2       /* shorter runs are start-up */
+#define WAITING 0.3       /* of one core: below that it waits for most of the time */
+#define BUSY 0.85         /* of one core, or of all: nothing else could have run there */
+#define ONE_CORE 1.15     /* up to that it is one core and what runs beside */
+#define QUARTER_LEAST 0.6 /* of one core, in each quarter of the run; readings are not that even */
+#define QUARTER_MOST 1.4
 #define OTHERS 0.25           /* of the machine: enough to lengthen every time that was measured */
 #define GROWTH 1.5            /* last quarter to first */
 #define GROWTH_BYTES 10000000 /* 10 MB: caches that fill are no finding */
@@ -29,10 +31,45 @@ static const struct vti_evidence whole = {.what = "recording", .id = VT_NONE};
 
 /* ---- CPU ------------------------------------------------------------------------------------- */
 
+/* An average of one core may be two for half of the time: then one is no limit. */
+static bool is_one_core(const struct vti_resource_tree *tree)
+{
+    const struct vti_resource_point *from = tree->series.points;
+
+    if (!tree->series.count || tree->cores < BUSY || tree->cores > ONE_CORE)
+        return false;
+    for (int64_t q = 1; q <= QUARTERS; q++) {
+        const struct vti_resource_point *to = vti_resource_at(
+            &tree->series, tree->begin_ns + (tree->end_ns - tree->begin_ns) / QUARTERS * q);
+        double ns = (double)(to->time_ns - from->time_ns);
+        double used_ns = (double)to->values[VTI_RESOURCE_CPU_NS] -
+                         (double)from->values[VTI_RESOURCE_CPU_NS];
+
+        if (to->known & from->known & 1u << VTI_RESOURCE_CPU_NS &&
+            (used_ns < QUARTER_LEAST * ns || used_ns > QUARTER_MOST * ns))
+            return false;
+        from = to;
+    }
+    return true;
+}
+
+/* Those that were there for most of the time; of several recordings in one file it is not known whose they are. */
+static uint32_t lasting_threads(const struct vti_finder *finder,
+                                const struct vti_resource_tree *tree)
+{
+    double half_ns = (double)(tree->end_ns - tree->begin_ns) / 2;
+    struct vt_track_info track;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; vt_recording_track(finder->study->recording, i, &track); i++)
+        count += (double)track.end_ns - (double)track.start_ns >= half_ns;
+    return finder->study->resources.tree_count == 1 ? count : 0;
+}
+
 /* Where other programs had much of the machine, it may have waited for a CPU: then nothing is said of waiting. */
 static void say_cpu(struct vti_finder *finder, const struct vti_resource_tree *tree)
 {
-    uint32_t threads = finder->study->info.track_count;
+    uint32_t threads = lasting_threads(finder, tree);
     double passed_s = seconds(tree);
     char cpu[VTI_NUMBER_BYTES];
     char passed[VTI_NUMBER_BYTES];
@@ -46,13 +83,12 @@ static void say_cpu(struct vti_finder *finder, const struct vti_resource_tree *t
         vti_finding_say(finder, VTI_SEVERITY_INFO, tree->cores / tree->cpu_count, &whole, "",
                         "The program kept all %u CPUs busy: %s of CPU time in %s.", tree->cpu_count,
                         cpu, passed);
-    else if (tree->cores >= BUSY && tree->cores <= ONE_CORE && tree->cpu_count > 1 && threads > 1 &&
-             tree->others_busy < OTHERS)
+    else if (is_one_core(tree) && tree->cpu_count > 1 && threads > 1 && tree->others_busy < OTHERS)
         vti_finding_say(finder, VTI_SEVERITY_NOTICE, 0.5, &whole, "",
                         "%u threads, but no more than one core was busy: %s of CPU time in %s on "
                         "%u CPUs.",
                         threads, cpu, passed, tree->cpu_count);
-    else if (tree->cores >= BUSY && tree->cores <= ONE_CORE)
+    else if (is_one_core(tree))
         vti_finding_say(finder, VTI_SEVERITY_INFO, fmin(tree->cores, 1) / 2, &whole, "",
                         "The program is bound by CPU: %s of CPU time in %s.", cpu, passed);
 }

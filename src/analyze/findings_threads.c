@@ -94,7 +94,7 @@ static bool is_main(const vt_recording *recording, const struct vt_track_info *t
 }
 
 /* The main thread starts and waits for the others: it is none of them. */
-static void weigh(struct vti_finder *finder, const double *busy, uint32_t count)
+static void weigh(struct vti_finder *finder, const double *busy, uint32_t count, const char *what)
 {
     struct vt_track_info track;
     struct vt_track_info most = {.id = VT_NONE};
@@ -120,17 +120,19 @@ static void weigh(struct vti_finder *finder, const double *busy, uint32_t count)
         return;
     evidence.name = (char *)most.name;
     evidence.id = most.id;
-    vti_finding_say(finder, VTI_SEVERITY_NOTICE, most_ns / sum, &evidence, "",
-                    "Thread %s has %.0f %% of the time that %u threads beside the main one were "
-                    "busy: %s, %.1f times the average.",
-                    vti_clip(name, most.name, "", 0), most_ns / sum * 100, workers,
-                    vti_text_duration(time, most_ns), most_ns / (sum / workers));
+    vti_finding_say(
+        finder, VTI_SEVERITY_NOTICE, most_ns / sum, &evidence, "",
+        "Thread %s has %.0f %% of the time that %u threads beside the main one spent in "
+        "%ss: %s, %.1f times the average.",
+        vti_clip(name, most.name, "", 0), most_ns / sum * 100, workers, what,
+        vti_text_duration(time, most_ns), most_ns / (sum / workers));
 }
 
 void vti_find_imbalance(struct vti_finder *finder)
 {
     const struct vti_study *study = finder->study;
     uint32_t count = study->info.track_count;
+    bool has_calls;
     double *busy;
 
     if (count < WORKERS_LEAST)
@@ -140,7 +142,8 @@ void vti_find_imbalance(struct vti_finder *finder)
         finder->code = VTI_E_NOMEM;
         return;
     }
-    add_roots(busy, study->calls.call_count ? &study->calls : &study->span_calls, count);
-    weigh(finder, busy, count);
+    has_calls = study->calls.call_count;
+    add_roots(busy, has_calls ? &study->calls : &study->span_calls, count);
+    weigh(finder, busy, count, has_calls ? "call" : "span");
     free(busy);
 }

@@ -20,6 +20,7 @@ void vti_find_losses(struct vti_finder *finder)
     double all = (double)lost + (double)finder->study->info.event_count;
     const char *reason = "";
     char number[VTI_NUMBER_BYTES];
+    char part[VTI_NUMBER_BYTES];
     double share;
 
     for (size_t i = 0; finder->study->functions.calls && i < finder->study->functions.row_count;
@@ -33,9 +34,9 @@ void vti_find_losses(struct vti_finder *finder)
     share = (double)lost / all;
     vti_finding_say(finder, share >= LOST_SHARE ? VTI_SEVERITY_WARNING : VTI_SEVERITY_NOTICE, share,
                     &whole, "",
-                    "%s event%s lost%s%s%s, %.2g %% of all: counts and times around them are off.",
+                    "%s event%s lost%s%s%s, %s of all: counts and times around them are off.",
                     vti_text_count(number, lost), lost == 1 ? " was" : "s were",
-                    *reason ? " (" : "", reason, *reason ? ")" : "", share * 100);
+                    *reason ? " (" : "", reason, *reason ? ")" : "", vti_text_share(part, share));
 }
 
 void vti_find_missing_processes(struct vti_finder *finder)
@@ -118,14 +119,15 @@ static void say_failed(struct vti_finder *finder, const struct vti_subject *subj
     char type[VTI_CLIP_BYTES] = "";
     char failed[VTI_NUMBER_BYTES];
     char count[VTI_NUMBER_BYTES];
+    char part[VTI_NUMBER_BYTES];
 
     if (error && *error->type)
         vti_clip(type, error->type, "", 0);
     vti_finding_say(finder, share >= ERROR_SHARE ? VTI_SEVERITY_WARNING : VTI_SEVERITY_NOTICE,
-                    share, &evidence, "", "%s failed in %s of %s span%s (%.2g %%)%s%s.",
+                    share, &evidence, "", "%s failed in %s of %s span%s (%s)%s%s.",
                     vti_subject_text(name, subject), vti_text_count(failed, subject->errors),
                     vti_text_count(count, subject->count), subject->count == 1 ? "" : "s",
-                    share * 100, *type ? ", most often with " : "", type);
+                    vti_text_share(part, share), *type ? ", most often with " : "", type);
 }
 
 void vti_find_errors(struct vti_finder *finder)

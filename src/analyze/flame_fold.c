@@ -39,24 +39,45 @@ static bool is_kept(const struct vti_flame *flame, const struct vti_flame_option
            frame->total_ns >= options->least_share * flame->total_ns;
 }
 
-/* What is left out counts for the innermost frame around it that is kept: `places` has where frames went. */
-static void fold(struct vti_flame *flame, struct vti_flame_frame *kept, const uint32_t *places,
-                 const struct vti_flame_options *options, const struct vti_flame_frame *frame)
-{
-    uint32_t parent = frame->parent;
-    bool is_outermost = parent == VT_NONE || places[parent] != VT_NONE;
+/* What it takes to put frames in their order, each by the index of a frame unless it says otherwise. */
+struct layout {
+    struct vti_flame_frame *kept; /* in that order */
+    uint32_t *sorted;  /* frames, those with the same parent together, the longest first */
+    uint32_t *indices; /* where a frame stands in `sorted` */
+    uint32_t *firsts;  /* see find_firsts() */
+    uint32_t *places;  /* in `kept`; VT_NONE: left out */
+    uint32_t *around;  /* the same, of the innermost one that is kept: itself, or around it */
+};
 
+/* What is left out counts for the innermost frame around it that is kept. */
+static void fold(struct vti_flame *flame, struct layout *layout,
+                 const struct vti_flame_options *options, uint32_t index)
+{
+    const struct vti_flame_frame *frame = &flame->frames[index];
+    uint32_t parent = frame->parent;
+    uint32_t around = parent == VT_NONE ? VT_NONE : layout->around[parent];
+    bool is_outermost = parent == VT_NONE || layout->places[parent] != VT_NONE;
+
+    layout->places[index] = VT_NONE;
+    layout->around[index] = around;
     flame->folded++;
     if (frame->depth >= options->depth && frame->depth - options->depth + 1 > flame->deeper)
         flame->deeper = frame->depth - options->depth + 1;
-    while (parent != VT_NONE && places[parent] == VT_NONE)
-        parent = flame->frames[parent].parent;
-    if (parent != VT_NONE) {
-        kept[places[parent]].folded++;
-        kept[places[parent]].folded_ns += is_outermost ? frame->total_ns : 0;
+    if (around != VT_NONE) {
+        layout->kept[around].folded++;
+        layout->kept[around].folded_ns += is_outermost ? frame->total_ns : 0;
     } else {
         flame->folded_ns += is_outermost ? frame->total_ns : 0;
     }
+}
+
+static void keep(struct vti_flame *flame, struct layout *layout, uint32_t index, uint32_t place)
+{
+    uint32_t parent = flame->frames[index].parent;
+
+    layout->places[index] = layout->around[index] = place;
+    layout->kept[place] = flame->frames[index];
+    layout->kept[place].parent = parent == VT_NONE ? VT_NONE : layout->places[parent];
 }
 
 /* The children of each frame: a run of `sorted`, from firsts[frame + 1] on; those of no frame from firsts[0] on. */
@@ -73,40 +94,37 @@ static uint32_t *find_firsts(const struct vti_flame *flame, const uint32_t *sort
 }
 
 /* Depth first without recursion: after a frame come its first child, its next sibling, that of its parent, … */
-static void lay_out(struct vti_flame *flame, struct vti_flame_frame *kept, uint32_t *places,
-                    const uint32_t *sorted, const uint32_t *firsts, const uint32_t *indices,
+static void lay_out(struct vti_flame *flame, struct layout *layout,
                     const struct vti_flame_options *options)
 {
-    uint32_t at = firsts[0];
-    size_t count = 0;
+    uint32_t at = layout->firsts[0];
+    uint32_t count = 0;
 
     while (at != VT_NONE) {
-        uint32_t index = sorted[at];
+        uint32_t index = layout->sorted[at];
         const struct vti_flame_frame *frame = &flame->frames[index];
         uint32_t parent = frame->parent;
 
-        places[index] = VT_NONE;
-        if (is_kept(flame, options, frame) && (parent == VT_NONE || places[parent] != VT_NONE)) {
-            places[index] = (uint32_t)count;
-            kept[count] = *frame;
-            kept[count++].parent = parent == VT_NONE ? VT_NONE : places[parent];
-        } else {
-            fold(flame, kept, places, options, frame);
-        }
-        at = firsts[index + 1];
+        if (is_kept(flame, options, frame) &&
+            (parent == VT_NONE || layout->places[parent] != VT_NONE))
+            keep(flame, layout, index, count++);
+        else
+            fold(flame, layout, options, index);
+        at = layout->firsts[index + 1];
         while (at == VT_NONE && index != VT_NONE) {
-            uint32_t next = indices[index] + 1;
+            uint32_t next = layout->indices[index] + 1;
 
             parent = flame->frames[index].parent;
-            if (next < flame->count && flame->frames[sorted[next]].parent == parent)
+            if (next < flame->count && flame->frames[layout->sorted[next]].parent == parent)
                 at = next;
             index = parent;
         }
     }
     free(flame->frames);
-    flame->frames = kept;
+    flame->frames = layout->kept;
     flame->room = flame->count + 1;
     flame->count = count;
+    layout->kept = NULL;
 }
 
 int vti_flame_fold(struct vti_flame *flame, const struct vti_calls *calls,
@@ -114,31 +132,33 @@ int vti_flame_fold(struct vti_flame *flame, const struct vti_calls *calls,
 {
     size_t room = flame->count + 1;
     struct order order = {flame->frames, calls};
-    struct vti_flame_frame *kept = calloc(room, sizeof *kept);
-    uint32_t *sorted = calloc(room, sizeof *sorted);
-    uint32_t *indices = calloc(room, sizeof *indices); /* where a frame stands in `sorted` */
-    uint32_t *places = calloc(room, sizeof *places);
-    uint32_t *firsts = NULL;
-    int code = kept && sorted && indices && places ? 0 : VTI_E_NOMEM;
+    struct layout layout = {.kept = calloc(room, sizeof *layout.kept),
+                            .sorted = calloc(room, sizeof *layout.sorted),
+                            .indices = calloc(room, sizeof *layout.indices),
+                            .places = calloc(room, sizeof *layout.places),
+                            .around = calloc(room, sizeof *layout.around)};
+    int code = layout.kept && layout.sorted && layout.indices && layout.places && layout.around
+                   ? 0
+                   : VTI_E_NOMEM;
 
     for (size_t i = 0; !code && i < flame->count; i++) {
-        sorted[i] = (uint32_t)i;
+        layout.sorted[i] = (uint32_t)i;
         flame->total_ns += flame->frames[i].parent == VT_NONE ? flame->frames[i].total_ns : 0;
     }
     if (!code) {
-        qsort_r(sorted, flame->count, sizeof *sorted, by_length, &order);
-        firsts = find_firsts(flame, sorted);
-        code = firsts ? 0 : VTI_E_NOMEM;
+        qsort_r(layout.sorted, flame->count, sizeof *layout.sorted, by_length, &order);
+        layout.firsts = find_firsts(flame, layout.sorted);
+        code = layout.firsts ? 0 : VTI_E_NOMEM;
     }
     for (size_t i = 0; !code && i < flame->count; i++)
-        indices[sorted[i]] = (uint32_t)i;
+        layout.indices[layout.sorted[i]] = (uint32_t)i;
     if (!code)
-        lay_out(flame, kept, places, sorted, firsts, indices, options);
-    else
-        free(kept);
-    free(sorted);
-    free(indices);
-    free(places);
-    free(firsts);
+        lay_out(flame, &layout, options);
+    free(layout.kept);
+    free(layout.sorted);
+    free(layout.indices);
+    free(layout.places);
+    free(layout.around);
+    free(layout.firsts);
     return code ? vti_fail(VTI_E_NOMEM, "out of memory") : 0;
 }

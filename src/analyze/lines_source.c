@@ -36,7 +36,8 @@ static bool is_in_archive(const char *path)
     char *part = strdup(path);
     bool is_one = false;
 
-    for (char *at = part ? strchr(part + 1, '/') : NULL; at && !is_one; at = strchr(at + 1, '/')) {
+    for (char *at = part && *part ? strchr(part + 1, '/') : NULL; at && !is_one;
+         at = strchr(at + 1, '/')) {
         *at = 0;
         is_one = !stat(part, &status) && S_ISREG(status.st_mode);
         *at = '/';

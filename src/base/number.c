@@ -41,3 +41,19 @@ char *vti_text_count(char to[VTI_NUMBER_BYTES], uint64_t count)
 
     return scaled(to, (double)count, units, 4);
 }
+
+/* What is not all of it, or not nothing, does not look so. */
+char *vti_text_share(char to[VTI_NUMBER_BYTES], double share)
+{
+    double percent = share * 100;
+
+    if (share < 1 && percent >= 99.5)
+        snprintf(to, VTI_NUMBER_BYTES, "over 99 %%");
+    else if (percent >= 9.95)
+        snprintf(to, VTI_NUMBER_BYTES, "%.0f %%", percent);
+    else if (percent >= 0.01 || !(percent > 0))
+        snprintf(to, VTI_NUMBER_BYTES, "%.2g %%", percent > 0 ? percent : 0);
+    else
+        snprintf(to, VTI_NUMBER_BYTES, "below 0.01 %%");
+    return to;
+}

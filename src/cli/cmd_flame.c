@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 40       /* levels: what is deeper is recursion, mostly */
+#define DEPTH 40 /* levels: what is deeper is recursion, mostly */
+#define DEPTH_MOST 1000000000
 #define SHARE 0.001    /* of all time: no terminal has columns for less */
 #define WIDTH_LEAST 20 /* below that no name fits */
 #define WIDTH_MOST 10000
@@ -68,16 +69,16 @@ static int take_share(const char *text, double *share)
     return 0;
 }
 
-static int take_width(const char *text, size_t *width)
+static int take_number(const char *option, const char *text, size_t least, size_t most,
+                       size_t *number)
 {
-    int code = 0;
+    char *end;
 
-    *width = vti_prose_width();
-    if (text)
-        code = vti_args_limit("flame", text, WIDTH_LEAST, width);
-    if (!code && *width > WIDTH_MOST)
-        code = vti_cmd_fail("flame", "--width: at most %d", WIDTH_MOST);
-    return code;
+    *number = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || *number < least || *number > most)
+        return vti_cmd_fail("flame", "%s: '%s' is not a number from %zu to %zu", option, text,
+                            least, most);
+    return 0;
 }
 
 static int take_arguments(struct request *request, int argc, char **argv)
@@ -102,14 +103,15 @@ static int take_arguments(struct request *request, int argc, char **argv)
     int code = vti_args_collect(&vti_cmd_flame, argc, argv, places, &request->file, 1, "one FILE");
 
     if (!code && depth)
-        code = vti_args_limit("flame", depth, 1, &levels);
+        code = take_number("--depth", depth, 1, DEPTH_MOST, &levels);
     if (!code && share)
         code = take_share(share, &request->options.least_share);
-    if (!code)
-        code = take_width(width, &request->width);
+    request->width = vti_prose_width();
+    if (!code && width)
+        code = take_number("--width", width, WIDTH_LEAST, WIDTH_MOST, &request->width);
     if (!code && request->options.is_by_thread && request->options.is_bottom_up)
         code = vti_cmd_fail("flame", "--threads and --bottom-up do not go together");
-    request->options.depth = levels < UINT32_MAX ? (uint32_t)levels : UINT32_MAX;
+    request->options.depth = (uint32_t)levels;
     vti_terminal_color(color);
     return code;
 }

@@ -125,7 +125,7 @@ static bool take_rate(const char *name, const char *text, unsigned long least, u
         *hz = (uint32_t)value;
         return true;
     }
-    vti_cmd_fail("run", "--%s %s: not a number from %lu to %lu", name, text, least, most);
+    vti_cmd_fail("run", "--%s %s: not a whole number from %lu to %lu", name, text, least, most);
     return false;
 }
 

@@ -176,22 +176,25 @@ static void print_verdict(const struct vti_diff *diff)
     char one[VTI_NUMBER_BYTES];
     char other[VTI_NUMBER_BYTES];
     char change[VTI_NUMBER_BYTES];
+    char share[VTI_NUMBER_BYTES] = "";
 
+    if (was > 0) /* from nothing there is none */
+        snprintf(share, sizeof share, ", %+.0f %%", 100 * (is - was) / was);
     vti_text_duration(one, was);
     vti_text_duration(other, is);
     vti_text_duration(change, fabs(is - was));
     if (fabs(is - was) <= SAME_SHARE * fmax(was, is))
         printf("The new run takes as long as the base: %s of own time, then %s.\n", one, other);
     else
-        printf("The new run is %s: %s of own time, then %s (%s %s, %+.0f %%).\n",
+        printf("The new run is %s: %s of own time, then %s (%s %s%s).\n",
                is > was ? "slower" : "faster", one, other, change, is > was ? "more" : "less",
-               was > 0 ? 100 * (is - was) / was : 100.0);
+               share);
 }
 
 static void print_doubts(const struct vti_diff *diff)
 {
     const char *at = (const char *)diff->doubts.data;
-    const char *end = at + diff->doubts.len;
+    const char *end = at ? at + diff->doubts.len : NULL;
 
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -274,7 +277,7 @@ static void add_side(struct vti_json *json, const char *key, const char *name,
 static void add_doubts(struct vti_json *json, const struct vti_diff *diff)
 {
     const char *at = (const char *)diff->doubts.data;
-    const char *end = at + diff->doubts.len;
+    const char *end = at ? at + diff->doubts.len : NULL;
 
     vti_json_key(json, "doubts");
     vti_json_array(json);

@@ -36,6 +36,8 @@ int vti_page_output_check(const char *command, const struct vti_page_output *out
 {
     bool is_standard = !strcmp(output->path, "-");
 
+    if (!*output->path)
+        return vti_cmd_fail(command, "-o: which file? -o page.html, say");
     if (is_standard && output->opens)
         return vti_cmd_fail(command, "--open: needs a file (-o page.html), not standard output");
     if (is_standard && isatty(STDOUT_FILENO))

@@ -29,12 +29,18 @@ static double rate_at(const struct vti_resource_series *series, enum vti_resourc
            ((double)(to->time_ns - from->time_ns) / 1e9);
 }
 
-static double level_at(const struct vti_resource_series *series, enum vti_resource value,
-                       int64_t ns)
+/* The most in one slot: what was there when it began, and all readings in it. */
+static double level_in(const struct vti_resource_series *series, enum vti_resource value,
+                       int64_t from_ns, int64_t to_ns)
 {
-    const struct vti_resource_point *point = vti_resource_at(series, ns);
+    const struct vti_resource_point *end = series->points + series->count;
+    double most = NAN;
 
-    return point && point->known & 1u << value ? (double)point->values[value] : NAN;
+    for (const struct vti_resource_point *point = vti_resource_at(series, from_ns);
+         point && point < end && point->time_ns <= to_ns; point++)
+        if (point->known & 1u << value)
+            most = fmax(most, (double)point->values[value]);
+    return most;
 }
 
 static size_t columns(const struct vti_resource_tree *tree)
@@ -60,7 +66,7 @@ static void add_curve(struct vti_buf *out, const struct vti_resource_tree *tree,
         int64_t to_ns = tree->begin_ns + (int64_t)((double)(i + 1) * length);
 
         values[i] = is_rate ? rate_at(&tree->series, value, from_ns, to_ns)
-                            : level_at(&tree->series, value, to_ns);
+                            : level_in(&tree->series, value, from_ns, to_ns);
         most = fmax(most, values[i]);
     }
     if (!(most > 0))

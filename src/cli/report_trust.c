@@ -88,6 +88,7 @@ int vti_report_print_trust(const struct vti_report *report)
     const struct vt_recording_info *info = &report->study.info;
     struct vti_sentence sentence;
     char number[VTI_NUMBER_BYTES];
+    char share[VTI_NUMBER_BYTES];
     char rate[VTI_RATE_BYTES];
 
     putchar('\n');
@@ -100,9 +101,9 @@ int vti_report_print_trust(const struct vti_report *report)
     if (!info->is_closed)
         vti_sentence_add(&sentence, "recording not closed");
     if (has_known_cost(report->study.recording))
-        vti_sentence_add(&sentence, "own cost %s (%.2g %%) %s",
+        vti_sentence_add(&sentence, "own cost %s (%s) %s",
                          vti_text_duration(number, (double)report->study.overhead_ns),
-                         report->study.overhead_share * 100,
+                         vti_text_share(share, report->study.overhead_share),
                          report->study.is_raw ? "left in" : "subtracted");
     else
         vti_sentence_add(&sentence, "own cost not known");

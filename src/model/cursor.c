@@ -210,9 +210,14 @@ int vt_cursor_open(vt_cursor **result, vt_recording *recording, const struct vt_
     cursor->from_ns = filter ? filter->from_ns : INT64_MIN;
     cursor->to_ns = filter ? filter->to_ns : INT64_MAX;
     code = vti_recording_prepare(recording);
-    for (uint32_t i = 0; i < recording->facts.track_ids.count && !code; i++)
-        if (!filter || filter->track == VT_NONE || filter->track == recording->facts.tracks[i]->id)
+    if (!code && filter && filter->track != VT_NONE) {
+        int64_t only = vti_ids_find(&recording->facts.track_ids, filter->track);
+
+        code = only < 0 ? 0 : add_track(cursor, (uint32_t)only);
+    } else {
+        for (uint32_t i = 0; i < recording->facts.track_ids.count && !code; i++)
             code = add_track(cursor, i);
+    }
     for (size_t i = cursor->count / 2; i-- > 0;)
         sift_down(cursor, i);
     if (code) {

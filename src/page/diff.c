@@ -114,7 +114,7 @@ static int write_paths(struct vti_page *page, const struct vti_diff *diff)
 static void add_notes(struct vti_page *page, const struct vti_diff *diff)
 {
     const char *at = (const char *)diff->doubts.data;
-    const char *end = at + diff->doubts.len;
+    const char *end = at ? at + diff->doubts.len : NULL;
 
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -124,7 +124,7 @@ static void add_notes(struct vti_page *page, const struct vti_diff *diff)
     }
     if (!diff->common)
         vti_page_note(page, "doubt", "The two have no function and no span in common.");
-    if (!diff->path_count)
+    if (diff->function_count && !diff->path_count)
         vti_page_note(page, "missing",
                       "There are no paths: files of cProfile hold pairs of callers only.");
     vti_page_note(page, "noise", "One run a side: how much of this is noise is not known.");

@@ -96,6 +96,20 @@ def test_files_of_cprofile(venturi, prof):
     assert "Nothing changed" in venturi("diff", path, path, check=0).stdout
 
 
+def test_from_nothing_there_is_no_share(venturi, two, tmp_path):
+    nothing = trees.write(tmp_path / "nothing.vt", {0: {1: (0, 1, 1, 0, 0)}}, {1: trees.FUNCTIONS[1]})
+    text = venturi("diff", nothing, two[1]).stdout
+    assert "slower: 0 ns of own time, then " in text and " more)." in text and "%)" not in text
+
+
+def test_recording_with_cprofile(venturi, two, tmp_path):
+    """It knows no classes: the line tells that execute is Step.execute."""
+    venturi("export", "-f", "pstats", "-o", tmp_path / "new.prof", two[1], check=0)
+    found = rows(venturi, "--all", two[0], tmp_path / "new.prof")
+    assert {match for name, match in found if name.endswith("execute")} == {"both"}
+    assert "new run was measured by another profiler, whose own cost is in its times" in venturi("diff", two[0], tmp_path / "new.prof").stdout
+
+
 @pytest.mark.parametrize("arguments, words", [((), "which two?"), (("one.vt",), "which two?"),
                                               (("a.vt", "b.vt", "c.vt"), "one BASE and one NEW"),
                                               (("nowhere.vt", "nowhere.vt"), "nowhere.vt")])

@@ -9,10 +9,8 @@
  * long.
  */
 #include "analyze/calls.h"
-#include "base/bytes.h"
-#include "base/crc32c.h"
-#include "format/layout.h"
 #include "model/line_table.h"
+#include "repair.h"
 #include "venturi/read.h"
 
 #include <fcntl.h>
@@ -44,42 +42,6 @@ static void touch_text(struct vt_text text)
 
     for (size_t i = 0; i < text.len; i++)
         sum = (char)(sum + text.data[i]);
-}
-
-/* ---- checksums ------------------------------------------------------------------------------- */
-
-static void put_right(uint8_t *bytes, size_t size)
-{
-    if (size < VTI_FILE_HEADER_BYTES)
-        return;
-    memcpy(bytes, "\x89VT\r\n\x1a\n", 8);
-    vti_put_u16(bytes + 8, VTI_VERSION_MAJOR);
-    vti_put_u32(bytes + 12, VTI_FILE_HEADER_BYTES);
-    vti_put_u64(bytes + 16, 0);
-    vti_put_u32(bytes + 60, vti_crc32c(bytes, 60));
-    for (size_t at = VTI_FILE_HEADER_BYTES; at + VTI_BLOCK_HEADER_BYTES <= size;) {
-        size_t left = size - at - VTI_BLOCK_HEADER_BYTES;
-        uint32_t payload = vti_get_u32(bytes + at + 8);
-
-        if (memcmp(bytes + at, "VTB1", 4)) {
-            at += VTI_BLOCK_ALIGN;
-            continue;
-        }
-        if (payload <= left)
-            vti_put_u32(bytes + at + 40, vti_crc32c(bytes + at + VTI_BLOCK_HEADER_BYTES, payload));
-        vti_put_u32(bytes + at + 44, vti_crc32c(bytes + at, 44));
-        /* Blocks inside of one that is too long, or has too short a length, are put right too. */
-        at += payload <= left && payload < 65536
-                  ? VTI_BLOCK_HEADER_BYTES +
-                        (payload + VTI_BLOCK_ALIGN - 1) / VTI_BLOCK_ALIGN * VTI_BLOCK_ALIGN
-                  : VTI_BLOCK_ALIGN;
-    }
-    if (size >= VTI_FILE_HEADER_BYTES + VTI_TRAILER_BYTES) {
-        uint8_t *trailer = bytes + size - VTI_TRAILER_BYTES;
-
-        if (!memcmp(trailer, "VTEND", 5))
-            vti_put_u32(trailer + 20, vti_crc32c(trailer, 20));
-    }
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -286,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     memcpy(bytes, data + PREFIX, size);
     if (data[0] % 2 == 0)
-        put_right(bytes, size);
+        vti_fuzz_repair(bytes, size);
     cut = size * (data[0] / 2 + 1) / 128;
     write_all(fd, bytes, cut, 0);
     if (vt_recording_open(&recording, path) == 0) {

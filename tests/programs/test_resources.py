@@ -212,7 +212,7 @@ def test_off(tmp_path):
         assert recording.info["resource_readings"] == 0
     for wrong in ("", "-1", "101", "ten", "1.5"):
         done = tool("run", "--resources", wrong, "true", check=False)
-        assert done.returncode == 2 and "not a number from 0 to 100" in done.stderr
+        assert done.returncode == 2 and "not a whole number from 0 to 100" in done.stderr
 
 
 def test_nothing_else_changes(record):
@@ -367,6 +367,13 @@ def test_series_of_a_recording_that_was_made(tmp_path):
     rows = processes(recording)
     assert [(row["pid"], row["parent_pid"], row["end_ns"], row["command"]) for row in rows] == [
         (50, None, None, "a b"), (51, 50, 900, "a b"), (0, None, None, "")]
+
+
+def test_the_curve_has_what_was_between_its_points(tmp_path):
+    """A second between two readings, then a peak a moment later, and none of it at the end."""
+    path = written(tmp_path, [entry(2, 0, 0, step, 0b101, 1000, memory) for step, memory in (
+        (0, 10**6), (10**6, 2 * 10**6), (10**6, 3 * 10**6), (9 * 10**8, 70 * 10**6), (10**6, 3 * 10**6), (5 * 10**8, 10**6))])
+    assert "at most 70.0 MB" in tool("report", path).stdout
 
 
 def test_nonsense_is_harmless(tmp_path):

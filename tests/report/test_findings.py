@@ -6,6 +6,7 @@ import random
 import pytest
 
 from cli_conftest import NewRecording
+from vtwrite import varint
 
 US, MS = 1000, 1000000
 
@@ -111,6 +112,7 @@ def test_errors(venturi, tmp_path):
     assert found["severity"] == "warning"
     assert one(venturi, failing(tmp_path, 200, 9), "errors")["severity"] == "notice"
     assert "errors" not in kinds(venturi, failing(tmp_path, 200, 0))
+    assert "failed in 200 of 200 spans (100 %)" in one(venturi, failing(tmp_path, 200, 200), "errors")["text"]
 
 
 def threads(folder, busy):
@@ -135,10 +137,41 @@ def test_serial_threads(venturi, tmp_path):
 
 def test_imbalance(venturi, tmp_path):
     found = one(venturi, threads(tmp_path, [[(0, 90 * MS)], [(0, 10 * MS)], [(0, 10 * MS)], [(0, 10 * MS)]]), "imbalance")
-    assert found["text"] == ("Thread w1 has 75 % of the time that 4 threads beside the main one were busy: 90.0 ms, "
+    assert found["text"] == ("Thread w1 has 75 % of the time that 4 threads beside the main one spent in spans: 90.0 ms, "
                              "3.0 times the average.")
     assert found["evidence"] == {"what": "thread", "name": "w1", "id": 1}
     assert "imbalance" not in kinds(venturi, threads(tmp_path, [[(0, 19 * MS)]] + [[(0, 10 * MS)]] * 3))
+
+
+def using(folder, cores, threads=0):
+    """A recording of a machine with four CPUs: so many cores are busy in each tenth of a second."""
+    w = NewRecording(pid=100)
+    at = cpu = 0
+    payload = b""
+    for busy in [0] + cores:
+        step = 100 * MS if busy or at else 0
+        at += step
+        cpu += int(busy * step)
+        body = varint(0) + varint(0) + varint(step) + varint(1) + varint(cpu)
+        payload += varint(2) + varint(len(body)) + body
+    w.site(1, "work")
+    for number in range(1, threads + 1):
+        w.track(number, thread=200 + number)
+        events = w.events(number, 0)
+        events.begin(0, 1)
+        events.end(at)
+        events.write()
+    w.block(29, payload, len(cores) + 1)
+    return w.save(folder / "cpu.vt")
+
+
+def test_one_core(venturi, tmp_path):
+    found = one(venturi, using(tmp_path, [1] * 20), "cpu")
+    assert found["text"] == "The program is bound by CPU: 2.00 s of CPU time in 2.00 s."
+    found = one(venturi, using(tmp_path, [1] * 20, threads=3), "cpu")
+    assert found["text"].startswith("3 threads, but no more than one core was busy: 2.00 s of CPU time in 2.00 s")
+    assert "cpu" not in kinds(venturi, using(tmp_path, [2] * 10 + [0.01] * 10, threads=3)), "one on average, but two at once"
+    assert "cpu" not in kinds(venturi, using(tmp_path, [2] * 10 + [0.01] * 10))
 
 
 def test_losses_and_cut_off(venturi, tmp_path, spans, make_recording):

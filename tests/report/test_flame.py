@@ -191,6 +191,26 @@ def test_cut_off(venturi, spans):
     assert "│main 100% 1.00us" in flame(venturi, path)
 
 
+def test_very_deep(venturi, calls):
+    """What is too deep is counted in one go: looking for what is shown around each of it would take minutes."""
+    path = calls(";".join("f%d" % (i % 7) for i in range(500000)) + " 1000000")
+    assert "\n499960 frames are too narrow or too deep" in flame(venturi, path)
+
+
+def test_very_many_threads(venturi, tmp_path):
+    events = [{"ph": phase, "pid": 1, "tid": thread, "ts": thread * 10 + late, "name": "a"}
+              for thread in range(2, 100002) for phase, late in (("B", 0), ("E", 7))]
+    (tmp_path / "x.json").write_text(json.dumps(events))
+    venturi("import", tmp_path / "x.json", "-o", tmp_path / "x.vt", check=0)
+    assert " 100000 threads, 100000 spans" in venturi("report", tmp_path / "x.vt", check=0).stdout
+    assert "of spans = 100%, 100000 threads added up" in flame(venturi, tmp_path / "x.vt")
+
+
+def test_usage_names_the_option(venturi):
+    assert venturi("flame", "--width", "3", "a", check=2).stderr == "venturi flame: --width: '3' is not a number from 20 to 10000\n"
+    assert "--depth: 'x' is not a number" in venturi("flame", "--depth", "x", "a", check=2).stderr
+
+
 @pytest.mark.parametrize("words", [(), ("a", "b"), ("--min", "x", "a"), ("--min", "101%", "a"), ("--depth", "0", "a"), ("--width", "10", "a"),
                                    ("--width", "100000", "a"), ("--threads", "--bottom-up", "a"), ("missing.vt",)])
 def test_usage(venturi, words):

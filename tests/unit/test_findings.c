@@ -161,14 +161,6 @@ static void test_waits_on_a_busy_machine(void **state)
           "longer than on an idle one.");
 }
 
-static void test_one_core_of_threads(void **state)
-{
-    (void)state;
-    check_tree(tree_of(10, 9.9), "cpu",
-               "2 threads, but no more than one core was busy: 9.90 s of CPU "
-               "time in 10.0 s on 4 CPUs.");
-}
-
 static void test_all_cores(void **state)
 {
     (void)state;
@@ -311,7 +303,6 @@ int main(void)
         CASE(test_nothing),
         CASE(test_waits),
         CASE(test_waits_on_a_busy_machine),
-        CASE(test_one_core_of_threads),
         CASE(test_all_cores),
         CASE(test_in_between),
         CASE(test_unknown_cpu),

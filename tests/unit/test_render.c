@@ -75,6 +75,12 @@ static void numbers_have_three_digits(void **state)
     assert_string_equal(vti_text_bytes(text, 999), "999 B");
     assert_string_equal(vti_text_count(text, 1200000), "1.20 M");
     assert_string_equal(vti_text_count(text, 17), "17");
+    assert_string_equal(vti_text_share(text, 1), "100 %");
+    assert_string_equal(vti_text_share(text, 0.999), "over 99 %");
+    assert_string_equal(vti_text_share(text, 0.26), "26 %");
+    assert_string_equal(vti_text_share(text, 0.00026), "0.026 %");
+    assert_string_equal(vti_text_share(text, 1e-9), "below 0.01 %");
+    assert_string_equal(vti_text_share(text, 0), "0 %");
 }
 
 static const struct vti_column columns[] = {{"Total", VTI_RIGHT},
