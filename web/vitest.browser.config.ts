@@ -8,6 +8,7 @@ export default defineConfig({
     globalSetup: "tests/browser/setup.ts",
     environment: "node",
     fileParallelism: false,
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

@@ -54,7 +54,7 @@ async function start(root: HTMLElement): Promise<void> {
   performance.mark("venturi:data");
   /* Spans come later: whether they can be read is said wherever the reader is by then. */
   worker
-    .ask("at", { track: 0, depth: 0, time: 0 })
+    .ask("window", { range: { from: 0, to: 1 }, pixels: 1, tracks: [] })
     .catch((error: Error) => say(`The spans cannot be shown: ${error.message}`));
   startAddress(directory.kind === "diff" ? "diff" : "overview");
   root.textContent = "";

@@ -198,7 +198,7 @@ describe("large trees", () => {
   const rows = randomTree(1_000_000, 3980, 8);
   const made = { rows, names: Array.from({ length: 3980 }, (_, i) => `f${i}`) };
 
-  it("of a million nodes give at most as many boxes as can be seen", () => {
+  it("of a million nodes give at most as many boxes as can be seen", { timeout: 120_000 }, () => {
     const forest = forestOf(made, { isMerged: false });
     expect(forest.size).toBe(1_000_000 + 8 + 1);
     for (const tree of [

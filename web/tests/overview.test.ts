@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { curves } from "../src/views/overview/readings";
+import type { PageData } from "../src/data/types";
+import { hasShare, rankSpans, wholeOf } from "../src/model/ranking";
+import { usageCurves } from "../src/model/usage";
 import { allSpans, topFunctions, topSpans } from "../src/views/overview/top";
 import { nothingHere, trustFacts } from "../src/views/overview/trust";
 import { emptyRecording, encodePage, makeTexts } from "./fixture";
 import { openPage } from "./open";
 import { makeProgram } from "./program";
 
-const levelOf = (label: string, change: object) =>
-  trustFacts({ ...emptyRecording(), ...change }).find((fact) => fact.label === label)!;
+const levelOf = (label: string, change: object, tables: string[] = []) =>
+  trustFacts({
+    recording: { ...emptyRecording(), ...change },
+    directory: { tables: tables.map((name) => ({ name, rows: 1 })) },
+  } as unknown as PageData).find((fact) => fact.label === label)!;
 
 describe("trust", () => {
   const loss = {
@@ -42,10 +47,30 @@ describe("trust", () => {
     expect(levelOf("Recorded", { mode }).detail).toContain("estimates");
     expect(levelOf("Overhead", {}).value).toBe("not known");
   });
+
+  it("names what was recorded, and rounds how often", () => {
+    const mode = { functions: "none", timeline: false, lines: false, resources_hz: 10.49 };
+    expect(levelOf("Recorded", { spans: 3 }, ["spans"])).toMatchObject({
+      value: "spans",
+      detail: "Nothing else.",
+    });
+    expect(levelOf("Recorded", { spans: 3, mode }, ["spans", "resources"]).detail).toBe(
+      "Also resources at 10 Hz.",
+    );
+    expect(levelOf("Recorded", {}).value).toBe("nothing");
+  });
+
+  it("promises nothing about another tool's profile", () => {
+    const mode = { functions: "imported", timeline: false, lines: false, resources_hz: 0 };
+    const profile = { mode, clock: { type: "", ticks_per_ns: 0 } };
+    expect(levelOf("Losses", profile)).toMatchObject({ value: "not known", level: "notice" });
+    expect(levelOf("File", profile).detail).not.toContain("every checksum");
+    expect(levelOf("Clock", profile).level).toBe("notice");
+  });
 });
 
 describe("what matters most", () => {
-  it("is the five with the most own time", async () => {
+  it("is the five with the most self time", async () => {
     const data = await openPage(makeProgram(3000));
     const functions = topFunctions(data);
     expect(functions.length).toBe(5);
@@ -53,14 +78,42 @@ describe("what matters most", () => {
     expect(functions[0]!.ns).toBe(Math.max(...data.tables["functions"]!.columns["self"]!));
     expect(topSpans(data, allSpans(data)).length).toBe(5);
     expect(nothingHere(data)).toBeNull();
-    expect(curves(data).map((curve) => curve.title)).toEqual(["CPU", "Memory", "Read", "Written"]);
+    expect(usageCurves(data).map((curve) => curve.title)).toEqual(["CPU", "Memory", "Read", "Written"]);
+  });
+
+  it("gives async spans no share: they overlap", () => {
+    const of = (columns: Record<string, number[]>) => ({
+      name: "",
+      rows: Object.values(columns)[0]!.length,
+      columns: Object.fromEntries(
+        Object.entries(columns).map(([name, list]) => [name, Float64Array.from(list)]),
+      ),
+    });
+    const data = {
+      strings: ["", "a", "b", "c"],
+      tables: {
+        sites: of({ name: [1, 2, 3], file: [0, 0, 0], line: [1, 2, 3], type: [0, 0, 0] }),
+        span_stats: of({ site: [0, 1, 2], count: [1, 2, 3], total: [9, 60, 40], self: [900, 60, 40] }),
+        paths: of({ site: [1, 2] }),
+        async: of({ site: [0, 1] }),
+      },
+    } as unknown as PageData;
+    const tops = topSpans(data, allSpans(data));
+    expect(tops.map((top) => [top.frame.name, top.share])).toEqual([
+      ["a", NaN],
+      ["b", 0.6],
+      ["c", 0.4],
+    ]);
+    const rows = rankSpans(data);
+    expect(wholeOf(rows)).toBe(100);
+    expect(rows.map(hasShare)).toEqual([false, true, true]);
   });
 
   it("is nothing in an empty recording, which says so", async () => {
     const data = await openPage(encodePage(emptyRecording(), makeTexts(), []));
     expect(topFunctions(data)).toEqual([]);
     expect(topSpans(data, allSpans(data))).toEqual([]);
-    expect(curves(data)).toEqual([]);
+    expect(usageCurves(data)).toEqual([]);
     expect(nothingHere(data)).toContain("empty");
   });
 });

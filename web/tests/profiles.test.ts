@@ -2,13 +2,16 @@ import { describe, expect, it } from "vitest";
 import { change, diffRows, diffTrees, measured, signOf, verdict, wholes } from "../src/model/diff";
 import { frames, framesOfKeys, matchFrames, moduleOf } from "../src/model/frames";
 import { layOut } from "../src/model/layout";
-import { groupsOf, rankFunctions, rankThreads, wholeOf } from "../src/model/ranking";
+import { groupsOf, rankFunctions, rankLines, rankSpans, rankThreads, wholeOf } from "../src/model/ranking";
 import { arrange, callRows, kindsOf } from "../src/model/source";
 import { sumByFrame } from "../src/model/sums";
 import { forestTree } from "../src/model/tree";
 import { WHOLE } from "../src/model/zoom";
+import type { StatsReply } from "../src/data/work";
 import { matcherOf } from "../src/state/search";
+import { frameKey } from "../src/state/selection";
 import { changeText, summary, timesText } from "../src/views/diff/words";
+import { type FixtureColumn, emptyRecording, encodePage, makeTexts } from "./fixture";
 import { openPage } from "./open";
 import { makeDeep, makeDiff, makeRoots } from "./profiles";
 
@@ -94,6 +97,91 @@ describe("a profile of five roots and eight threads", async () => {
     expect(sum(matchFrames(all, matcherOf("/^load_/")))).toBe(5);
     expect(sum(matchFrames(all, matcherOf("CODEC.C")))).toBe(3);
     expect(sum(matchFrames(all, matcherOf("")))).toBe(0);
+  });
+});
+
+describe("lines and spans", async () => {
+  const texts = makeTexts();
+  const text = (name: string, ...values: string[]): FixtureColumn => ({
+    name,
+    type: "text",
+    values: values.map(texts.of),
+  });
+  const uint = (name: string, ...values: number[]): FixtureColumn => ({ name, type: "uint", values });
+  const f64 = (name: string, ...values: number[]): FixtureColumn => ({ name, type: "f64", values });
+  const times = ["total", "self", "min", "avg", "p50", "p90", "p99", "max"];
+  const tables = [
+    {
+      name: "sites",
+      columns: [
+        text("name", "load", "parse"),
+        text("file", "a.py", "a.py"),
+        uint("line", 3, 9),
+        uint("type", 0, 4),
+      ],
+    },
+    {
+      name: "span_stats",
+      columns: [
+        uint("site", 1),
+        uint("count", 7),
+        uint("errors", 0),
+        ...times.map((name, i) => f64(name, 10 * i)),
+      ],
+    },
+    {
+      name: "line_functions",
+      columns: [text("name", "f"), text("file", "/src/a.py"), uint("line", 1), f64("total", 90)],
+    },
+    {
+      name: "lines",
+      columns: [
+        uint("function", 0, 0),
+        uint("line", 2, 3),
+        uint("hits", 4, 0),
+        f64("time", 60, 40),
+        f64("min", 1, NaN),
+        f64("max", 30, NaN),
+      ],
+    },
+    {
+      name: "sources",
+      columns: [text("file", "/src/a.py"), text("source", "def f():\n    x = 1\n    return x\n")],
+    },
+  ];
+  const data = await openPage(encodePage(emptyRecording(), texts, tables));
+
+  it("are ranked with their text, a line's share that of its function", () => {
+    const [first, second] = rankLines(data);
+    expect(first).toMatchObject({
+      name: "a.py:2",
+      place: "x = 1",
+      count: 4,
+      total: 60,
+      avg: 15,
+      max: 30,
+      whole: 90,
+    });
+    expect(first!.chooses).toEqual({ frame: frameKey("f", "/src/a.py", 1) });
+    expect([second!.avg, second!.self]).toEqual([NaN, NaN]);
+  });
+
+  it("are ranked as the tool counted them, or as the worker did", () => {
+    expect(rankSpans(data)).toMatchObject([
+      { name: "parse", place: "a.py:9", count: 7, total: 0, self: 10, max: 70 },
+    ]);
+    const numbers = Object.fromEntries(times.map((name) => [name, Float64Array.of(5)])) as Record<
+      "total",
+      Float64Array
+    >;
+    const reply = {
+      site: Uint32Array.of(0),
+      count: Uint32Array.of(2),
+      errors: Uint32Array.of(0),
+      ...numbers,
+    } as StatsReply;
+    expect(rankSpans(data, reply)).toMatchObject([{ name: "load", count: 2, total: 5 }]);
+    expect(frames(data).list.map((frame) => frame.language)).toEqual(["span", ""]);
   });
 });
 

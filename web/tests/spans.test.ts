@@ -217,6 +217,18 @@ describe("a window", () => {
     }
   });
 
+  it("draws what is wider than a pixel by itself, whatever begins in the same pixel", () => {
+    const rows = [
+      { site: 1, depth: 0, start: 0, duration: 2 },
+      { site: 2, depth: 0, start: 3, duration: 2 },
+      { site: 3, depth: 0, start: 6, duration: 50 },
+    ];
+    const reply = answerWindow(storeOf(rows), { range: { from: 0, to: 100 }, pixels: 10, tracks: null });
+    expect([...reply.site]).toEqual([1, 3]);
+    expect([...reply.count]).toEqual([2, 1]);
+    expect([...reply.end]).toEqual([5, 56]);
+  });
+
   it("shows the longest of the folded, and whether one has an error", () => {
     const rows = Array.from({ length: 1000 }, (_, i) => ({
       site: i === 700 ? 9 : 1,
@@ -253,6 +265,29 @@ describe("single spans", () => {
     expect(next(10, -1)).toBe(5);
     expect(next(0, 1, [0])).toBe(200);
     expect(next(200, -1, [0])).toBe(0);
+  });
+
+  it("finds the next one of a depth", () => {
+    const store = storeOf(NESTED);
+    const next = (at: number, direction: 1 | -1, depth: number) =>
+      answerNext(store, { ...ALL, tracks: [0], at, direction, depth });
+    expect(next(0, 1, 1)).toMatchObject({ start: 10, depth: 1 });
+    expect(next(10, 1, 1)).toMatchObject({ start: 40, depth: 1 });
+    expect(next(40, -1, 1)).toMatchObject({ start: 10, depth: 1 });
+    expect(next(0, 1, 9)).toBeNull();
+  });
+
+  it("says when folded ones make numbers inexact", () => {
+    const rows = [{ site: 0, depth: 0, start: 0, duration: 10 }];
+    const about = (count: number) => {
+      const store = storeOf(rows.map((row) => ({ ...row, count })));
+      return [
+        answerStats(store, { ...ALL, by: "site" }).isAbout,
+        answerPaths(store, { ...ALL, byTrack: true }).isAbout,
+      ];
+    };
+    expect(about(1)).toEqual([false, false]);
+    expect(about(7)).toEqual([true, true]);
   });
 });
 

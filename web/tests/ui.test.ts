@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contrast, diffColour, frameColour, magnitudeColour, nthColour, textOn } from "../src/ui/colour";
+import { contrast, diffColour, faded, magnitudeColour, nthColour, shaded, textOn } from "../src/ui/colour";
 import * as format from "../src/ui/format";
 import { svgPen } from "../src/ui/pen";
 import { fileName, toCsv } from "../src/ui/save";
@@ -42,6 +42,8 @@ describe("numbers", () => {
     const step = 250;
     const texts = [1_000_000, 1_000_250, 1_000_500].map((ns) => format.formatTick(ns, step));
     expect(new Set(texts).size).toBe(3);
+    expect(format.formatTick(1.25e9, 250e6)).toBe("1.25 s");
+    expect(format.formatTick(1.5e9, 500e6)).toBe("1.5 s");
   });
 });
 
@@ -66,7 +68,8 @@ describe("text of a recording", () => {
 describe("colours", () => {
   it("text can be read on every one of them", () => {
     const all = [
-      ...Array.from({ length: 500 }, (_, i) => frameColour(`m${i % 20}.py`, `f${i}`)),
+      ...Array.from({ length: 500 }, (_, i) => shaded(nthColour(i), `f${i}`)),
+      ...Array.from({ length: 500 }, (_, i) => shaded(faded(nthColour(i)), `f${i}`)),
       ...Array.from({ length: 50 }, (_, i) => magnitudeColour(i / 49)),
       ...Array.from({ length: 50 }, (_, i) => magnitudeColour(i / 49, "viridis")),
       ...Array.from({ length: 50 }, (_, i) => diffColour(i / 25 - 1)),
@@ -76,7 +79,8 @@ describe("colours", () => {
   });
 
   it("the same name has the same colour", () => {
-    expect(frameColour("a.py", "f")).toEqual(frameColour("a.py", "f"));
+    expect(shaded(nthColour(3), "f")).toEqual(shaded(nthColour(3), "f"));
+    expect(shaded(nthColour(3), "f")).not.toEqual(shaded(nthColour(3), "g"));
   });
 });
 

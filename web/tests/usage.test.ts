@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import type { PageData, Table } from "../src/data/types";
-import { usageOf, usageProcesses, usageTrees } from "../src/model/usage";
+import { usageCurves, usageOf, usageProcesses, usageTrees } from "../src/model/usage";
 
 function page(): PageData {
   const of = (columns: Record<string, number[]>): Table => ({
@@ -61,4 +61,20 @@ it("tells a process from its tree", () => {
   expect(usageOf(page(), 0, 0).cores).toEqual([null, 1]);
   expect(usageProcesses(page())[0]).toMatchObject({ pid: 42, name: "sh", parent: -1, cpu: 1.5, peak: NaN });
   expect(usageTrees(page())[0]).toMatchObject({ host: "host", cpu: 1.5, read: NaN });
+});
+
+it("takes no rate from a reading right after the one before, and loses nothing of it", () => {
+  const data = page();
+  const columns = data.tables["resources"]!.columns;
+  columns["of"] = new Float64Array(6);
+  columns["time"] = Float64Array.of(0, 1e9, 2e9, 2.01e9, 3e9, 3.02e9);
+  columns["cpu"] = Float64Array.of(0, 1e9, 2e9, 2.5e9, 3e9, 3.9e9);
+  const { cores } = usageOf(data, 0, -1);
+  expect(cores).toEqual([null, 1, 1, null, 1, null]);
+  expect(usageCurves(data)[0]).toMatchObject({
+    title: "CPU",
+    points: [1, 1, 1],
+    seconds: [1, 2, 3],
+    most: 1,
+  });
 });

@@ -4,17 +4,17 @@
 import { firstFrom, makeBatch, placeAt, windowOf } from "./lanes";
 import { makeQuantiles } from "./quantile";
 import { ERROR } from "./spans";
-import type { SpanStore } from "./spans";
+import type { SpanLanes, SpanStore } from "./spans";
 import type { PathsReply, Questions, SpanFilter, SpanReply, StatsReply, WindowReply } from "./work";
 
-function tracksOf(store: SpanStore, wanted: number[] | null): number[] {
+function tracksOf(store: SpanLanes, wanted: number[] | null): number[] {
   const tracks = store.firstLane.length - 1;
 
   if (wanted) return wanted.filter((track) => track >= 0 && track < tracks);
   return Array.from({ length: tracks }, (_, i) => i);
 }
 
-export function answerWindow(store: SpanStore, ask: Questions["window"]["ask"]): WindowReply {
+export function answerWindow(store: SpanLanes, ask: Questions["window"]["ask"]): WindowReply {
   const { from, to } = ask.range;
   const pixel = (to - from) / Math.max(1, ask.pixels);
   const batch = makeBatch();
@@ -131,6 +131,7 @@ export function answerStats(store: SpanStore, ask: Questions["stats"]["ask"]): S
       const at = placeOf[bySite ? site[i]! : group]!;
       const ns = total[i]!;
       reply.count[at]! += count[i]!;
+      if (count[i]! > 1) reply.isAbout = true;
       if (flags[i]! & ERROR) reply.errors[at]!++;
       reply.avg[at]! += ns;
       if (!isInside(i, piece.lane)) reply.total[at]! += ns;
@@ -165,6 +166,7 @@ function emptyStats(groups: number[]): StatsReply {
     p90: numbers(),
     p99: numbers(),
     max: numbers(),
+    isAbout: false,
   };
 }
 
@@ -178,8 +180,9 @@ export function answerPaths(store: SpanStore, ask: Questions["paths"]["ask"]): P
   const placeOf = new Uint32Array(paths.length); // in the reply, plus 1
   const ofSite = wantedSites(store, ask.sites);
   const made = new Map<number, number>(); // by parent and site
+  let isAbout = false;
   const out = { parent: [], frame: [], track: [], count: [], total: [], self: [] } as Record<
-    keyof PathsReply,
+    Exclude<keyof PathsReply, "isAbout">,
     number[]
   >;
 
@@ -188,6 +191,7 @@ export function answerPaths(store: SpanStore, ask: Questions["paths"]["ask"]): P
       if (!ofSite[lanes.site[i]!]) continue;
       const at = path[i]!;
       counts[at]! += lanes.count[i]!;
+      if (lanes.count[i]! > 1) isAbout = true;
       totals[at]! += total[i]!;
       selfs[at]! += self[i]!;
       isWanted[at] = 1;
@@ -220,6 +224,7 @@ export function answerPaths(store: SpanStore, ask: Questions["paths"]["ask"]): P
     count: Uint32Array.from(out.count),
     total: Float64Array.from(out.total),
     self: Float64Array.from(out.self),
+    isAbout,
   };
 }
 
@@ -259,6 +264,7 @@ export function answerNext(store: SpanStore, ask: Questions["next"]["ask"]): Spa
     for (let lane = store.firstLane[track]!; lane < store.firstLane[track + 1]!; lane++) {
       const first = begins[lane]!;
       const last = begins[lane + 1]!;
+      if (ask.depth !== undefined && ask.depth !== lane - store.firstLane[track]!) continue;
       let i = firstFrom(start, ask.at, first, last);
       if (ask.direction > 0) while (i < last && start[i]! <= ask.at) i++;
       else i--;

@@ -7,8 +7,11 @@ const OCTAVES = 50;
 
 function bucketOf(value: number): number {
   if (value < BUCKETS) return value | 0;
-  const bits = value < 2 ** 32 ? 32 - Math.clz32(value) : 64 - Math.clz32(value / 2 ** 32);
-  const octave = bits - BUCKET_BITS;
+  if (value < 2 ** 32) {
+    const octave = 32 - Math.clz32(value) - BUCKET_BITS;
+    return octave * BUCKETS + ((value >>> (octave - 1)) & (BUCKETS - 1));
+  }
+  const octave = 64 - Math.clz32(value / 2 ** 32) - BUCKET_BITS;
   return octave * BUCKETS + (Math.floor(value / 2 ** (octave - 1)) & (BUCKETS - 1));
 }
 

@@ -1,5 +1,5 @@
-/* The store of spans: nesting, own time and paths are worked out once, then spans lie in lanes (one for each track and depth), where a
- * range is a piece of each lane. Pure; lives in the worker. Our own cost is taken off as the tool does it. */
+/* The store of spans: they lie in lanes (one for each track and depth), where a range is a piece of each lane; then nesting, self time and
+ * paths are worked out once. Pure; lives in the worker. Our own cost is taken off as the tool does it. */
 
 import { arrange, makeLanes, placesOf } from "./lanes";
 import type { Lanes } from "./lanes";
@@ -20,15 +20,7 @@ export interface Paths {
   steps: Uint32Array;
 }
 
-export interface SpanStore {
-  length: number;
-  sites: number; // how many there may be
-  lanes: Lanes;
-  firstLane: Uint32Array; // of each track, and one more: lane = firstLane[track] + depth
-  total: Column; // ns without our own cost; like self and path in the lanes' order
-  self: Column;
-  path: Uint32Array;
-  paths: Paths;
+export interface SpanStore extends SpanLanes, Nested {
   processOf: Int32Array; // of each track; -1: none
 }
 
@@ -133,57 +125,75 @@ function makePathBuilder() {
 }
 
 interface Nested {
-  total: Column;
+  total: Column; // ns without our own cost; in the lanes' order, like the others
   self: Column;
   path: Uint32Array;
   paths: Paths;
 }
 
-/* Walks the spans in their first order (by track, then begin, outer before inner) with a stack of those that are open. */
-function nest(columns: Record<SpanColumn, Column>, length: number, costs: Costs): Nested {
-  const { track, site, depth, start, duration, flags, count } = columns;
+interface Order {
+  track: Column; // in the first order: by track, then begin, outer before inner
+  depth: Column;
+  places: Uint32Array; // in the lanes
+}
+
+/* Walks the spans in their first order with a stack of those that are open, a piece at a time: `walk(to)` goes on to before row `to`. */
+function makeNester(lanes: Lanes, { track, depth, places }: Order, costs: Costs) {
+  const { site, start, duration, flags, count } = lanes;
+  const length = places.length;
   const room = mostOf(depth) + 2;
   const isNarrow = !(duration instanceof Float64Array);
   const total = isNarrow ? new Uint32Array(length) : new Float64Array(length);
   const self = isNarrow ? new Uint32Array(length) : new Float64Array(length);
   const path = new Uint32Array(length);
   const builder = makePathBuilder();
-  const open = new Uint32Array(room);
+  const open = new Uint32Array(room); // places
+  const openDepth = new Uint32Array(room);
   const inside = new Float64Array(room); // spans in it that ended
   const direct = new Float64Array(room); // of those its own children
   const childNs = new Float64Array(room);
   let height = 0;
+  let at = 0;
+  let onTrack = 0;
 
   const close = () => {
     const top = --height;
     const i = open[top]!;
-    const at = track[i]!;
     const ended = flags[i]! & UNFINISHED ? 0 : count[i]!;
-    const own = ended ? costs.inner[at]! : 0;
+    const own = ended ? costs.inner[onTrack]! : 0;
     const left = Math.max(0, duration[i]! - childNs[top]!);
-    total[i] = corrected(duration[i]!, own + inside[top]! * costs.pair[at]!);
-    self[i] = corrected(left, own + direct[top]! * (costs.pair[at]! - costs.inner[at]!));
+    total[i] = corrected(duration[i]!, own + inside[top]! * costs.pair[onTrack]!);
+    self[i] = corrected(left, own + direct[top]! * (costs.pair[onTrack]! - costs.inner[onTrack]!));
     if (top === 0) return;
     childNs[top - 1]! += duration[i]!;
     inside[top - 1]! += inside[top]! + ended;
     direct[top - 1]! += ended;
   };
 
-  for (let i = 0; i < length; i++) {
-    const isNewTrack = i > 0 && track[i] !== track[i - 1];
-    while (height > 0) {
-      const top = open[height - 1]!;
-      if (!isNewTrack && depth[top]! < depth[i]! && start[i]! <= start[top]! + duration[top]!) break;
-      close();
-    }
-    const below = height > 0 ? path[open[height - 1]!]! + 1 : 0;
-    path[i] = builder.find(below, site[i]!, track[i]!);
-    open[height] = i;
-    inside[height] = direct[height] = childNs[height] = 0;
-    height++;
-  }
-  while (height > 0) close();
-  return { total, self, path, paths: builder.finish() };
+  return {
+    walk(to: number): void {
+      for (; at < to; at++) {
+        const i = places[at]!;
+        const isNewTrack = track[at] !== onTrack;
+        while (height > 0) {
+          const top = open[height - 1]!;
+          if (!isNewTrack && openDepth[height - 1]! < depth[at]! && start[i]! <= start[top]! + duration[top]!)
+            break;
+          close();
+        }
+        onTrack = track[at]!;
+        path[i] = builder.find(height > 0 ? path[open[height - 1]!]! + 1 : 0, site[i]!, onTrack);
+        open[height] = i;
+        openDepth[height] = depth[at]!;
+        inside[height] = direct[height] = childNs[height] = 0;
+        height++;
+      }
+    },
+    finish(): Nested {
+      while (height > 0) close();
+      return { total, self, path, paths: builder.finish() };
+    },
+  };
 }
 
 type SpanColumn = "track" | "site" | "depth" | "start" | "duration" | "flags" | "count";
@@ -197,46 +207,73 @@ function columnsOf(table: Table | undefined): Record<SpanColumn, Column> {
   return found;
 }
 
-/* Takes the table over: its columns are let go one by one as their copies in lanes are made. */
-export function makeSpanStore(table: Table | undefined, recording: Recording): SpanStore {
+/* The lanes of spans: all that a picture needs, before nesting is worked out. */
+export interface SpanLanes {
+  length: number;
+  sites: number; // how many there may be
+  lanes: Lanes;
+  firstLane: Uint32Array; // of each track, and one more: lane = firstLane[track] + depth
+}
+
+/* Takes the table over: its columns are let go one by one as their copies in lanes are made. `nest` works out the rest, a piece at a time. */
+export function layOutSpans(
+  table: Table | undefined,
+  recording: Recording,
+): SpanLanes & { nest(): Generator<void, SpanStore> } {
   const columns = columnsOf(table);
   const length = table?.rows ?? 0;
   if (mostOf(columns.depth) > DEEPEST) throw new Error(`spans deeper than ${DEEPEST}`);
-  const tracks = Math.max(recording.tracks.length, length ? mostOf(columns.track) + 1 : 0);
-  const nested = nest(columns, length, costsOf(recording, tracks));
-  const firstLane = new Uint32Array(tracks + 1);
   const { track, depth } = columns;
-  const sites = mostOf(columns.site) + 1;
+  const tracks = Math.max(recording.tracks.length, length ? mostOf(track) + 1 : 0);
+  const firstLane = new Uint32Array(tracks + 1);
 
-  for (let i = 0; i < length; i++) {
-    const lanes = depth[i]! + 1;
-    if (lanes > firstLane[track[i]! + 1]!) firstLane[track[i]! + 1] = lanes;
-  }
+  for (let i = 0; i < length; i++)
+    if (depth[i]! >= firstLane[track[i]! + 1]!) firstLane[track[i]! + 1] = depth[i]! + 1;
   for (let i = 0; i < tracks; i++) firstLane[i + 1]! += firstLane[i]!;
   const { begins, places } = placesOf((i) => firstLane[track[i]!]! + depth[i]!, length, firstLane[tracks]!);
   const start = columns.start instanceof Float64Array ? columns.start : Float64Array.from(columns.start);
-  const take = (name: SpanColumn) => {
-    const result = arrange(columns[name], places);
+  const take = <C extends Column>(name: SpanColumn, column: C) => {
+    const result = arrange(column, places);
     delete (columns as Partial<typeof columns>)[name];
     if (table) delete table.columns[name];
     return result;
   };
+  const sites = mostOf(columns.site) + 1;
+  const lanes = makeLanes(begins, {
+    start: take("start", start),
+    duration: take("duration", columns.duration),
+    site: take("site", columns.site),
+    flags: take("flags", columns.flags),
+    count: take("count", columns.count),
+  });
+  const laid: SpanLanes = { length, sites, lanes, firstLane };
 
   return {
-    length,
-    sites,
-    firstLane,
-    lanes: makeLanes(begins, {
-      start: arrange(start, places),
-      duration: take("duration"),
-      site: take("site"),
-      flags: take("flags"),
-      count: take("count"),
-    }),
-    total: arrange(nested.total, places),
-    self: arrange(nested.self, places),
-    path: arrange(nested.path, places),
-    paths: nested.paths,
-    processOf: Int32Array.from({ length: tracks }, (_, i) => recording.tracks[i]?.process ?? -1),
+    ...laid,
+    *nest() {
+      const { walk, finish } = makeNester(lanes, { track, depth, places }, costsOf(recording, tracks));
+      for (let to = PIECE; to < length; to += PIECE) {
+        walk(to);
+        yield;
+      }
+      walk(length);
+      return {
+        ...laid,
+        ...finish(),
+        processOf: Int32Array.from({ length: tracks }, (_, i) => recording.tracks[i]?.process ?? -1),
+      };
+    },
   };
+}
+
+const PIECE = 100_000;
+
+/* All at once. */
+export function makeSpanStore(table: Table | undefined, recording: Recording): SpanStore {
+  const nesting = layOutSpans(table, recording).nest();
+
+  for (;;) {
+    const { done, value } = nesting.next();
+    if (done) return value;
+  }
 }

@@ -43,6 +43,7 @@ export interface StatsReply {
   p90: Float64Array;
   p99: Float64Array;
   max: Float64Array;
+  isAbout: boolean; // some of them are folded, and only the longest of those is known by name
 }
 
 /* A tree of paths, parents before children; parent is an index plus 1, 0: a root. The shape of tables `paths` and `calls`. */
@@ -53,6 +54,7 @@ export interface PathsReply {
   count: Uint32Array;
   total: Float64Array;
   self: Float64Array;
+  isAbout: boolean; // like that of StatsReply
 }
 
 export interface SpanReply {
@@ -71,8 +73,8 @@ export interface Questions {
   window: { ask: { range: Range; pixels: number; tracks: number[] | null }; reply: WindowReply };
   stats: { ask: SpanFilter & { by: "site" | "track" | "process" }; reply: StatsReply };
   paths: { ask: SpanFilter & { byTrack: boolean }; reply: PathsReply };
-  /* The next span (direction 1) or the one before (-1) of the filter's sites, after `at`. */
-  next: { ask: SpanFilter & { at: number; direction: 1 | -1 }; reply: SpanReply | null };
+  /* The next span (direction 1) or the one before (-1) of the filter's sites, after `at`; of one depth, or without it of any. */
+  next: { ask: SpanFilter & { at: number; direction: 1 | -1; depth?: number }; reply: SpanReply | null };
   /* The span at a place: what a click meets. */
   at: { ask: { track: number; depth: number; time: number }; reply: SpanReply | null };
 }

@@ -24,7 +24,7 @@ export interface ListedLine {
   number: number;
   text: string;
   isCounted: boolean;
-  hits: number;
+  hits: number; // NaN: unknown, as where the compiler counted nothing
   time: number; // NaN: unknown
   share: number; // of the function's time
   isSampled: boolean;
@@ -165,7 +165,7 @@ function lineOf(data: PageData, row: number, whole: number, texts: string[] | nu
     number,
     text: texts?.[number - 1] ?? "",
     isCounted: true,
-    hits: value("hits"),
+    hits: value("counted") === 0 ? NaN : value("hits"),
     time,
     share: isTimed && whole > 0 ? time / whole : 0,
     isSampled: value("how") === SAMPLED,

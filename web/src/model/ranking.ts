@@ -4,6 +4,7 @@ import { column, type PageData } from "../data/types";
 import type { StatsReply } from "../data/work";
 import { frameKey } from "../state/selection";
 import { frames, placeOf } from "./frames";
+import { asyncSites } from "./overlap";
 import { arrange, callRows, placeOfTrack } from "./source";
 import { sumByFrame } from "./sums";
 
@@ -19,9 +20,9 @@ export type Chosen = { frame: string } | { tracks: number[] };
 export interface RankRow extends Record<NumberName, number> {
   name: string;
   place: string; // where it is, for people
-  searched: string; // what the search looks through
+  searched: string[]; // texts that the search looks through, one by one
   chooses: Chosen;
-  whole?: number; // what its share is taken of, where that is not the sum of all rows
+  whole?: number; // what its share is taken of, where that is not the sum of all rows; NaN: it has no share
 }
 
 /* Which groups have rows, whatever is selected. */
@@ -56,7 +57,7 @@ function average(total: number, count: number): number {
 
 function frameRow(data: PageData, index: number, numbers: Record<NumberName, number>): RankRow {
   const frame = frames(data).list[index]!;
-  const searched = `${frame.name} ${frame.file}`;
+  const searched = [frame.name, frame.file];
   return { ...numbers, name: frame.name, place: placeOf(frame), searched, chooses: { frame: frame.key } };
 }
 
@@ -122,7 +123,7 @@ export function rankLines(data: PageData): RankRow[] {
       ...numbers,
       name: place,
       place: text === "" ? name : text,
-      searched: `${name} ${file}:${at} ${text}`,
+      searched: [name, `${file}:${at}`, text],
       chooses: { frame: frameKey(name, file, begins[row] ?? 0) },
       whole: wholes[row] ?? NaN,
     };
@@ -133,11 +134,14 @@ export function rankLines(data: PageData): RankRow[] {
 export function rankSpans(data: PageData, reply?: StatsReply): RankRow[] {
   const { siteBase, list } = frames(data);
   const of = (name: NumberName | "site") => reply?.[name] ?? column(data, "span_stats", name);
+  const isAsync = asyncSites(data);
   const rows: RankRow[] = [];
   Array.from(of("site")).forEach((site, i) => {
     const numbers = { ...UNKNOWN };
     for (const name of NUMBERS) numbers[name] = of(name)[i] ?? NaN;
-    if (siteBase + site < list.length) rows.push(frameRow(data, siteBase + site, numbers));
+    if (siteBase + site >= list.length) return;
+    const row = frameRow(data, siteBase + site, numbers);
+    rows.push(isAsync[site] ? { ...row, whole: NaN } : row);
   });
   return rows;
 }
@@ -187,7 +191,7 @@ export function rankThreads(
       self: 0,
       name: by === "thread" ? place.threadLabel : place.processLabel,
       place: by === "thread" ? place.processLabel : (data.recording.processes[place.process]?.command ?? ""),
-      searched: `${place.threadLabel} ${place.processLabel}`,
+      searched: [place.threadLabel, place.processLabel],
       chooses: { tracks: [] as number[] },
     };
     row.count += count;
@@ -200,9 +204,14 @@ export function rankThreads(
   return [...rows.values()];
 }
 
-/* What shares are taken of: all own time, or all time of rows that have none of their own. */
+/* What shares are taken of: all self time, or all time of rows that have none of their own. */
 export function wholeOf(rows: readonly RankRow[]): number {
-  return rows.reduce((sum, row) => sum + (shared(row) || 0), 0);
+  return rows.reduce((sum, row) => sum + (hasShare(row) ? shared(row) || 0 : 0), 0);
+}
+
+/* Async spans overlap: they are no part of a whole. */
+export function hasShare(row: RankRow): boolean {
+  return !Number.isNaN(row.whole);
 }
 
 /* The time that its share is of. */

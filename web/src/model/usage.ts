@@ -135,13 +135,59 @@ function levels(rows: number[], values: Column): (number | null)[] {
   return rows.map((row) => (Number.isFinite(values[row]) ? values[row]! : null));
 }
 
-/* How fast a total grew up to each reading since the one before; a total that went back is unknown, not negative. */
+/* A reading sooner than this after the one before says too little: the last one comes when the program ends, perhaps at once. */
+const SOONEST = 0.25; // of the usual distance
+
+function usualDistance(seconds: number[]): number {
+  const distances = seconds.slice(1).map((at, before) => at - seconds[before]!);
+
+  return distances.sort((a, b) => a - b)[distances.length >> 1] ?? 0;
+}
+
+/* How fast a total grew up to each reading since the one before; a total that went back is unknown, not negative. A reading that comes too
+ * soon has no rate: what it counts is in that of the next, which is taken from the same begin. */
 function rates(rows: number[], seconds: number[], values: Column, unit: number): (number | null)[] {
+  const least = usualDistance(seconds) * SOONEST;
+  let before = -1;
+
   return rows.map((row, i) => {
-    const now = values[row] ?? NaN;
-    const before = i > 0 ? (values[rows[i - 1]!] ?? NaN) : NaN;
-    const length = i > 0 ? seconds[i]! - seconds[i - 1]! : 0;
-    const rate = (now - before) / unit / length;
+    const length = before >= 0 ? seconds[i]! - seconds[before]! : 0;
+    if (before >= 0 && length < least) return null;
+    const rate =
+      ((values[row] ?? NaN) - (before >= 0 ? (values[rows[before]!] ?? NaN) : NaN)) / unit / length;
+    before = i;
     return length > 0 && rate >= 0 && Number.isFinite(rate) ? rate : null;
   });
+}
+
+export interface Curve {
+  title: string;
+  unit: "cores" | "bytes" | "bytes/s";
+  seconds: number[]; // since the start of the recording
+  points: number[];
+  most: number;
+}
+
+/* What is known of one curve, without its gaps. */
+function curve(title: string, unit: Curve["unit"], seconds: number[], values: (number | null)[]): Curve[] {
+  const known = values.flatMap((value, i) => (value === null ? [] : [i]));
+  const points = known.map((i) => values[i]!);
+
+  if (known.length < 2) return [];
+  const most = points.reduce((a, b) => Math.max(a, b), 0);
+  return [{ title, unit, seconds: known.map((i) => seconds[i]!), points, most }];
+}
+
+/* A few small curves for an overview: those of the first tree. */
+export function usageCurves(data: PageData): Curve[] {
+  const tree = usageTrees(data)[0];
+  if (!tree) return [];
+  const usage = usageOf(data, tree.row, -1);
+
+  return [
+    ...curve("CPU", "cores", usage.seconds, usage.cores),
+    ...curve("Memory", "bytes", usage.seconds, usage.memory),
+    ...curve("Read", "bytes/s", usage.seconds, usage.read),
+    ...curve("Written", "bytes/s", usage.seconds, usage.written),
+  ];
 }

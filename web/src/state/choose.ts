@@ -17,7 +17,10 @@ export function choose(change: Partial<Selection>): void {
 }
 
 export function chooseRange(range: Range | null): void {
-  choose({ range: range && range.to > range.from ? range : null });
+  const from = Math.round(range?.from ?? 0);
+  const to = Math.round(range?.to ?? 0);
+
+  choose({ range: to > from ? { from, to } : null });
 }
 
 /* One frame; with `add` it joins or leaves those that are chosen. */

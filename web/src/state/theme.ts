@@ -64,7 +64,7 @@ const isPrinting = signal(false);
 export const themeChoice = signal<ThemeChoice>("system");
 
 export const colours = computed<Colours>(() => {
-  if (isPrinting.value) return LIGHT;
+  if (isPrinting.value) return { ...LIGHT, ground: LIGHT.surface };
   const choice = themeChoice.value;
   return choice === "dark" || (choice === "system" && systemIsDark.value) ? DARK : LIGHT;
 });
@@ -88,6 +88,8 @@ export function startTheme(root: HTMLElement): void {
   systemIsDark.value = system.matches;
   system.addEventListener("change", () => (systemIsDark.value = system.matches));
   print.addEventListener("change", () => (isPrinting.value = print.matches));
+  addEventListener("beforeprint", () => (isPrinting.value = true));
+  addEventListener("afterprint", () => (isPrinting.value = print.matches));
   colours.subscribe((now) => {
     root.dataset.theme = now.isDark ? "dark" : "light";
     for (const [name, value] of Object.entries(now))

@@ -15,7 +15,7 @@ import { formatCount, formatDuration, formatMoment } from "./format";
 import { Help } from "./help";
 import { Button, Empty } from "./parts";
 import { SelectionBar } from "./selected";
-import { clean } from "./text";
+import { clean, lastPart } from "./text";
 import { Threads } from "./threads";
 
 /* The views of this page: those of a comparison are not those of a report. */
@@ -157,7 +157,7 @@ function SearchBox({ data, input }: { data: PageData; input: { current: HTMLInpu
   const note = now.error
     ? `not a regular expression: ${now.error}`
     : now.isActive
-      ? `${formatCount(found)} names`
+      ? `${formatCount(found)} ${found === 1 ? "name" : "names"}`
       : "";
 
   return (
@@ -189,7 +189,7 @@ function SearchBox({ data, input }: { data: PageData; input: { current: HTMLInpu
 function Footer({ data }: { data: PageData }) {
   const { recording, directory } = data;
   const parts = [
-    recording.file,
+    lastPart(recording.file),
     recording.command,
     formatMoment(recording.start_unix_ms),
     formatDuration(recording.duration_ns),

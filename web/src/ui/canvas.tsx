@@ -36,6 +36,7 @@ export interface CanvasProps {
   title: string; // of the recording, in file names
   label: string; // what the picture shows, in a sentence
   height?: number; // CSS pixels; without it, as much as the frame gives
+  /* Drawn again only when this is another function: one that is kept costs nothing while the pointer moves. */
   draw(pen: Pen, size: Size, colours: Colours): void;
   table(): TextTable;
   cursor?: string;
@@ -64,6 +65,12 @@ export function Canvas(props: CanvasProps) {
       paint(canvas.current, { width: size.width, height }, props, theme),
     );
     return () => cancelAnimationFrame(request);
+  }, [props.draw, size.width, height, theme]);
+  useEffect(() => {
+    /* The paper does not wait for the next frame; the theme is the printer's by now. */
+    const paintNow = () => paint(canvas.current, { width: size.width, height }, props, colours.peek());
+    addEventListener("beforeprint", paintNow);
+    return () => removeEventListener("beforeprint", paintNow);
   });
   usePointer(canvas, props.onPointer);
 

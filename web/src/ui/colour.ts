@@ -13,6 +13,10 @@ const OKABE_ITO: Rgb[] = [
   [0xd9, 0xcb, 0x4a],
 ];
 
+const BLACK: Rgb = [0, 0, 0];
+const WHITE: Rgb = [255, 255, 255];
+const GREY: Rgb = [0x9a, 0xa2, 0xae];
+
 const VIRIDIS: Rgb[] = [
   [0x44, 0x01, 0x54],
   [0x3b, 0x52, 0x8b],
@@ -70,11 +74,19 @@ export function nthColour(n: number): Rgb {
   return OKABE_ITO[n % OKABE_ITO.length]!;
 }
 
-/* A frame: the colour of its module, a little lighter or darker by its name, so that neighbours differ. */
-export function frameColour(module: string, name: string): Rgb {
+/* How many colours can be told apart. */
+export const CATEGORIES = OKABE_ITO.length;
+
+/* The colour of a group, a little lighter or darker by the name of one in it, so that neighbours differ. */
+export function shaded(colour: Rgb, name: string): Rgb {
   const shade = ((hashText(name) >>> 8) % 7) / 6;
 
-  return mix(categoryColour(module), [255, 255, 255], 0.08 + 0.34 * shade);
+  return mix(colour, WHITE, 0.08 + 0.34 * shade);
+}
+
+/* Nearly grey: for what has no colour of its own. */
+export function faded(colour: Rgb): Rgb {
+  return mix(colour, GREY, 0.82);
 }
 
 /* 0 … 1 to a colour. */
@@ -102,9 +114,6 @@ export function contrast(a: Rgb, b: Rgb): number {
 
   return (light + 0.05) / (dark + 0.05);
 }
-
-const BLACK: Rgb = [0, 0, 0];
-const WHITE: Rgb = [255, 255, 255];
 
 /* Black or white, whichever is read better: one of them always has a contrast of 4.58. */
 export function textOn(colour: Rgb): Rgb {

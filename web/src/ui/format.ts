@@ -53,7 +53,9 @@ export function formatDuration(ns: number): string {
 /* A place on a time axis with as many digits as tell it from the next tick, `step` ns away: "1.250 s". */
 export function formatTick(ns: number, step: number): string {
   const [unit, name] = TIME_UNITS.find(([size]) => Math.abs(ns) >= size || step >= size) ?? [1, "ns"];
-  const places = Math.max(0, Math.min(9, -Math.floor(Math.log10(step / unit) + 1e-9)));
+  const least = Math.max(0, Math.min(9, -Math.floor(Math.log10(step / unit) + 1e-9)));
+  const scaled = (step / unit) * 10 ** least;
+  const places = Math.abs(scaled - Math.round(scaled)) > 1e-6 ? least + 1 : least; // 0.25
 
   return ns === 0 ? "0" : `${(ns / unit).toFixed(places)} ${name}`;
 }

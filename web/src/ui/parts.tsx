@@ -71,6 +71,18 @@ export function WholeRun() {
   );
 }
 
+/* Says that numbers of a part of the run are close, not exact. */
+export function About() {
+  return (
+    <span
+      class="badge"
+      title="Short spans are folded in this page, several into one of the longest one's name: numbers of a part of the run are close to the real ones. Those of the whole run are exact; venturi report --events all folds nothing."
+    >
+      about
+    </span>
+  );
+}
+
 /* A share as a thin bar, behind or beside a number. */
 export function Bar({ share }: { share: number }) {
   const width = `${Math.min(100, Math.max(0, share * 100)) || 0}%`;

@@ -1,7 +1,7 @@
 /* A table of any number of rows: only those in sight are in the document. Sorted by its heads, walked with the arrow keys, saved as CSV. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fileName, saveText, toCsv } from "./save";
 import { useSize } from "./use";
 
@@ -93,7 +93,8 @@ export function VirtualTable(props: TableProps) {
   const at = Math.min(focus, Math.max(0, sorted.length - 1));
   const template = columns.map((c) => (c.isWide ? `minmax(${c.width}px, 1fr)` : `${c.width}px`)).join(" ");
 
-  useEffect(() => {
+  /* At once: a focus that comes after the next key would undo its step. */
+  useLayoutEffect(() => {
     if (!isKeyboard.current) return;
     isKeyboard.current = false;
     frame.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus({ preventScroll: true });

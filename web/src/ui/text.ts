@@ -27,6 +27,11 @@ export function cleanLine(text: string, most = 2000): string {
   return clean(text.replaceAll("\t", "    "), most);
 }
 
+/* A file without its folders. */
+export function lastPart(path: string): string {
+  return path.split(/[\\/]/).filter(Boolean).pop() ?? path;
+}
+
 /* The end of a path: "…/b/c.py" says more than its beginning. */
 export function shortPath(path: string, most = 48): string {
   return path.length <= most ? clean(path) : `…${clean(path.slice(path.length - most + 1))}`;

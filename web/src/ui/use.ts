@@ -52,7 +52,10 @@ export function useReply<Q extends Question>(
         .ask(question, JSON.parse(mine) as Questions[Q]["ask"])
         .then(
           (reply) => ({ reply, error: null }),
-          (error: unknown) => ({ reply: undefined, error: String(error) }),
+          (error: unknown) => ({
+            reply: undefined,
+            error: error instanceof Error ? error.message : String(error),
+          }),
         )
         .then((result) => {
           now.running = false;

@@ -87,7 +87,10 @@ export function useBrowser(): (path: string, options?: OpenOptions) => Promise<O
 
 /* The address is written a moment after the state has changed. */
 export async function hashHas(page: Page, text: string): Promise<void> {
-  await page.waitForFunction((wanted) => decodeURIComponent(location.hash).includes(wanted), text);
+  await page.waitForFunction(
+    (wanted) => decodeURIComponent(location.hash.replaceAll("+", " ")).includes(wanted),
+    text,
+  );
 }
 
 /* What a button saves. */
@@ -141,6 +144,29 @@ export function picture(page: Page): { canvas: Locator; button(name: string): Lo
     canvas: page.locator("main canvas[tabindex='0']").first(),
     button: (name) => group.getByRole("button", { name, exact: true }),
   };
+}
+
+/* How many colours a canvas shows: a blank one has one. */
+export function coloursOf(canvas: Locator): Promise<number> {
+  return canvas.evaluate((element: HTMLCanvasElement) => {
+    const copy = new OffscreenCanvas(element.width, element.height).getContext("2d", {
+      willReadFrequently: true,
+    })!;
+    copy.drawImage(element, 0, 0);
+    const seen = new Set(new Uint32Array(copy.getImageData(0, 0, element.width, element.height).data.buffer));
+    return seen.size;
+  });
+}
+
+/* Parses as SVG: how many elements it has; what is wrong with it is thrown. */
+export function svgElements(page: Page, text: string): Promise<number> {
+  return page.evaluate((svg) => {
+    const tree = new DOMParser().parseFromString(svg, "image/svg+xml");
+    const error = tree.querySelector("parsererror");
+    if (error) throw new Error(error.textContent ?? "");
+    if (tree.querySelector("script, foreignObject, image, a")) throw new Error("more than a drawing");
+    return tree.querySelectorAll("*").length;
+  }, text);
 }
 
 /* The tab of a view. */

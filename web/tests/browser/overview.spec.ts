@@ -14,8 +14,8 @@ describe.skipIf(!hasChromium)("overview", () => {
     const { page, problems } = await open(fullPage());
     const told = json<ReportAnswer>("report", "--json", "-n", "0", full());
     const [longest] = told.functions;
-    const functions = page.locator("section", { hasText: "Functions, by own time" }).locator("tbody tr");
-    const spans = page.locator("section", { hasText: "Spans, by own time" }).locator("tbody tr");
+    const functions = page.locator("section", { hasText: "Functions, by self time" }).locator("tbody tr");
+    const spans = page.locator("section", { hasText: "Spans, by self time" }).locator("tbody tr");
     const heaviest = told.spans.toSorted((a, b) => b.self_ns - a.self_ns)[0]!;
 
     expect(await page.locator(".overview-time").textContent()).toBe(formatDuration(told.duration_ns));

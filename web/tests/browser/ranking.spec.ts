@@ -94,7 +94,9 @@ describe.skipIf(!hasChromium)("ranking", () => {
 
     await page.keyboard.press("/");
     await page.keyboard.type("/^(descend|leaf)$/");
-    await expect.poll(() => page.locator(".toolbar [role=status]").textContent()).toMatch(/^0 of|^2 of/);
+    await expect
+      .poll(() => page.locator(".toolbar [role=status]").textContent())
+      .toMatch(/^2 of \d+ match: /);
     const rows = page.locator(".table-row[data-at]");
     await box.fill("leaf");
     await expect.poll(() => rows.count()).toBe(1);

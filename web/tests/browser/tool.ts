@@ -50,7 +50,12 @@ export function record(name: string, ...args: string[]): string {
 
 /* A Python script in the folder, and its recording. */
 export function recordPython(name: string, script: string, ...options: string[]): string {
-  return record(name, ...options, "--", once(`${name}.py`, (path) => writeFileSync(path, script)));
+  return record(
+    name,
+    ...options,
+    "--",
+    once(`${name}.py`, (path) => writeFileSync(path, script)),
+  );
 }
 
 /* Runs Python of ours, with the writer of recordings at hand; `script` writes the file that its first argument names. */

@@ -12,7 +12,7 @@ export interface Words {
   tree: Tree;
   weight: Weight;
   isBottomUp: boolean; // rows go from callees to callers
-  what: string; // that the time of a node is: "total", "own time"
+  what: string; // that the time of a node is: "total", "self"
 }
 
 export function frameText(list: readonly Frame[], forest: Forest, frame: number): string {
@@ -40,7 +40,7 @@ export function describeNode(words: Words, node: number): string[] {
   lines.push(`${words.what} ${formatTime(total)}: ${formatShare(total / whole)} of everything${ofParent}`);
   if (!frame) return lines;
   const count = tree.count(node);
-  if (!words.isBottomUp) lines.push(`own time ${formatTime(tree.self(node))}`);
+  if (!words.isBottomUp) lines.push(`self ${formatTime(tree.self(node))}`);
   if (count > 0)
     lines.push(`${formatCount(count)} ${count === 1 ? "call" : "calls"}, ${formatTime(total / count)} each`);
   const place = placeOf(frame);
@@ -48,7 +48,7 @@ export function describeNode(words: Words, node: number): string[] {
   return lines;
 }
 
-export const CELL_COLUMNS = ["name", "file", "line", "total ns", "own ns", "calls", "share"];
+export const CELL_COLUMNS = ["name", "file", "line", "total ns", "self ns", "calls", "share"];
 
 export function cellsOf(words: Words, node: number): (string | number)[] {
   const { tree, list, forest } = words;

@@ -1,13 +1,15 @@
 /* The picture of a tree, in rows or in rings: pointer, keys, tooltip, the way to where one is, and a line that says in text what is outlined. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Boxes, boxAt, layOut } from "../../model/layout";
 import { MOST_RINGS, placeInRings, ringsOf } from "../../model/rings";
 import type { Tree } from "../../model/tree";
 import { extentOf, panWindow, type Zoom, zoomTo, zoomTrail, zoomWindow } from "../../model/zoom";
 import { type KeyAction, useKeys } from "../../state/keys";
+import type { Colours } from "../../state/theme";
 import { Canvas, type CanvasPointer, type TextTable } from "../canvas";
 import { Tooltip } from "../parts";
+import type { Pen } from "../pen";
 import type { Size } from "../use";
 import { flameKeys, jumpKeys, runKey } from "./keys";
 import type { Look } from "./look";
@@ -165,6 +167,21 @@ export function Flame(props: FlameProps) {
     pointer.preventDefault();
   };
   const cursorBox = cursor < 0 ? -1 : boxes.node.subarray(0, boxes.size).indexOf(cursor);
+  const draw = useCallback(
+    (pen: Pen, drawnSize: Size, colours: Colours) => {
+      if (boxes.size === 0) return;
+      if (isRings) {
+        drawRings(pen, rings, boxes, look, colours);
+        if (cursorBox >= 0) outlineWedge(pen, rings, boxes, cursorBox, colours.text);
+        return;
+      }
+      drawRows(pen, { ...rows, size: drawnSize }, boxes, look, colours);
+      if (cursorBox >= 0) outlineBox(pen, rows, boxes, cursorBox, colours.text, colours.surface);
+      drawScroll(pen, rows, boxes.deepest, colours);
+    },
+    /* Boxes are new whenever the tree, the window, the size or the first row is. */
+    [boxes, look, cursorBox, props.isUpward],
+  );
   const hoverBox = hover ? boxUnder(hover.x, hover.y) : -1;
   const told = hoverBox >= 0 ? boxes.node[hoverBox]! : cursor;
 
@@ -182,17 +199,7 @@ export function Flame(props: FlameProps) {
         onPointer={onPointer}
         onKeyDown={(event) => !props.isMain && runKey(actions, event)}
         table={() => tableOf(props, boxes)}
-        draw={(pen, drawnSize, colours) => {
-          if (boxes.size === 0) return;
-          if (isRings) {
-            drawRings(pen, rings, boxes, look, colours);
-            if (cursorBox >= 0) outlineWedge(pen, rings, boxes, cursorBox, colours.text);
-            return;
-          }
-          drawRows(pen, { ...rows, size: drawnSize }, boxes, look, colours);
-          if (cursorBox >= 0) outlineBox(pen, rows, boxes, cursorBox, colours.text, colours.surface);
-          drawScroll(pen, rows, boxes.deepest, colours);
-        }}
+        draw={draw}
       >
         {hover && hoverBox >= 0 && (
           <Tooltip x={hover.x} y={hover.y} width={size.width} height={size.height}>

@@ -12,6 +12,7 @@ export interface ForestState {
   forest: Forest;
   isPending: boolean;
   isWholeRun: boolean; // a range is selected, and this data has no times
+  isAbout: boolean; // some spans are folded: numbers are close
   error: string | null;
 }
 
@@ -35,6 +36,7 @@ export function useForest(data: PageData, worker: Worker, wish: ForestWish): For
     forest,
     isPending: isAsked && answer.isPending,
     isWholeRun: kind === "functions" && range !== null,
+    isAbout: reply?.isAbout ?? false,
     error: isAsked ? answer.error : null,
   };
 }

@@ -22,7 +22,16 @@ import { changeText, sideText, summary } from "./words";
 import "./diff.css";
 
 const SHOWN = ["table", "flame"] as const;
-const COLUMNS = ["name", "file", "base total ns", "total ns", "base own ns", "own ns", "base calls", "calls"];
+const COLUMNS = [
+  "name",
+  "file",
+  "base total ns",
+  "total ns",
+  "base self ns",
+  "self ns",
+  "base calls",
+  "calls",
+];
 
 function DiffView({ data }: ViewProps) {
   const rows = useMemo(() => diffRows(data), [data]);
@@ -67,7 +76,7 @@ function DiffView({ data }: ViewProps) {
             options={[
               { value: "absolute", title: "absolute" },
               { value: "call", title: "per call", hint: "Times divided by the calls of their side" },
-              { value: "share", title: "percent", hint: "Of all own time of their side" },
+              { value: "share", title: "percent", hint: "Of all self time of their side" },
             ]}
             value={measure}
             onChange={(value) => setOption("diff.as", value, MEASURES[0])}

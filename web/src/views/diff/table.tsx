@@ -71,15 +71,15 @@ function columnsOf(rows: readonly DiffRow[], measure: Measure): TableColumn[] {
         </>
       ),
     },
-    ...timeColumns(rows, "self", "Own", measure),
+    ...timeColumns(rows, "self", "Self", measure),
     ...timeColumns(rows, "total", "Total", measure),
     numberColumn("base_calls", "Calls before", 104, (row) => rows[row]!.base.calls, formatCount),
     numberColumn("calls", "Calls now", 92, (row) => rows[row]!.now.calls, formatCount),
     numberColumn("calls_change", "Calls change", 112, calls, (value) => formatChange(value, formatCount)),
   ];
-  const own = columns.find((column) => column.id === "self_change");
-  if (own && most > 0 && (whole.base > 0 || whole.now > 0) && measure === "absolute")
-    own.share = (row) => Math.abs(rows[row]!.now.self - rows[row]!.base.self) / most;
+  const self = columns.find((column) => column.id === "self_change");
+  if (self && most > 0 && (whole.base > 0 || whole.now > 0) && measure === "absolute")
+    self.share = (row) => Math.abs(rows[row]!.now.self - rows[row]!.base.self) / most;
   return columns;
 }
 

@@ -25,7 +25,7 @@ export function summary(data: PageData, rows: readonly DiffRow[]): string[] {
 export function sideText(side: Side): string {
   if (side.calls === 0 && side.total === 0) return "not there";
   const calls = `${formatCount(side.calls)} ${side.calls === 1 ? "call" : "calls"}`;
-  return `${formatTime(side.total)} total, ${formatTime(side.self)} own, ${calls}`;
+  return `${formatTime(side.total)} total, ${formatTime(side.self)} self, ${calls}`;
 }
 
 /* "+12.0 %", or "×57" where a percentage says nothing any more. */

@@ -18,7 +18,7 @@ import { Flame } from "../../ui/flame/flame";
 import type { Look } from "../../ui/flame/look";
 import { useForest } from "../../ui/flame/use-forest";
 import { formatShare } from "../../ui/format";
-import { Choice, Empty, Gap, Toolbar, WholeRun } from "../../ui/parts";
+import { About, Choice, Empty, Gap, Toolbar, WholeRun } from "../../ui/parts";
 import type { View, ViewProps } from "../view";
 import { COLOURINGS, colourOf, Legend, legendOf } from "./colours";
 
@@ -43,7 +43,11 @@ function FlameView({ data, worker }: ViewProps) {
   const isFolded = option("flame.recursion", RECURSION) === "folded";
   const zoomText = textOption("flame.zoom");
   const all = frames(data);
-  const { forest, isWholeRun, isPending, error } = useForest(data, worker, { kind, isMerged, isFolded });
+  const { forest, isWholeRun, isPending, isAbout, error } = useForest(data, worker, {
+    kind,
+    isMerged,
+    isFolded,
+  });
   const tree = useMemo(
     () => (mode === "up" ? bottomUpTree(forest, weight) : forestTree(forest, weight, mode)),
     [forest, mode, weight],
@@ -51,8 +55,8 @@ function FlameView({ data, worker }: ViewProps) {
   const found = useMemo(() => matchFrames(all, matcher.value), [all, matcher.value]);
   const sum = useMemo(() => (matcher.value.isActive ? sumMarked(forest, found) : null), [forest, found]);
   const chosen = useMemo(() => framesOfKeys(all, selection.value.frames), [all, selection.value.frames]);
-  const colour = useMemo(() => colourOf(coloring, all.list, tree), [coloring, all, tree]);
-  const legend = useMemo(() => legendOf(coloring, all.list, forest), [coloring, all, forest]);
+  const colour = useMemo(() => colourOf(coloring, data, tree), [coloring, data, tree]);
+  const legend = useMemo(() => legendOf(coloring, data, forest), [coloring, data, forest]);
   const zoom = useMemo(() => readZoom(zoomText), [zoomText]);
   const words = {
     list: all.list,
@@ -60,7 +64,7 @@ function FlameView({ data, worker }: ViewProps) {
     tree,
     weight,
     isBottomUp: mode === "up",
-    what: mode === "up" ? "own time" : "total",
+    what: mode === "up" ? "self" : "total",
   };
   const look: Look = {
     text: (node) => frameText(all.list, forest, tree.frame(node)),
@@ -107,14 +111,21 @@ function FlameView({ data, worker }: ViewProps) {
         <Legend coloring={coloring} entries={legend} />
         <Gap />
         {isWholeRun && <WholeRun />}
+        {isAbout && <About />}
         {isPending && <span class="muted">counting…</span>}
       </div>
     </>
   );
 }
 
+/* Spans with names of their own, not calls one by one: those go by module. */
+function hasSpans(data: PageData): boolean {
+  return frames(data).list.some((frame) => frame.language === "span");
+}
+
 function Controls({ data }: { data: PageData }) {
   const kinds = kindsOf(data);
+  const kind = option<Kind>("flame.of", kinds);
 
   return (
     <Toolbar>
@@ -122,7 +133,7 @@ function Controls({ data }: { data: PageData }) {
         <Choice
           label="What is shown"
           options={kinds.map((value) => ({ value, title: value }))}
-          value={option<Kind>("flame.of", kinds)}
+          value={kind}
           onChange={(value) => set("of", value, kinds[0]!)}
         />
       )}
@@ -135,7 +146,7 @@ function Controls({ data }: { data: PageData }) {
             title: "by appearance",
             hint: "Callees in the order in which they first appeared",
           },
-          { value: "up", title: "bottom-up", hint: "Functions by their own time, then who called them" },
+          { value: "up", title: "bottom-up", hint: "Functions by their self time, then who called them" },
         ]}
         value={option("flame.mode", MODES)}
         onChange={(value) => set("mode", value, MODES[0])}
@@ -158,9 +169,9 @@ function Controls({ data }: { data: PageData }) {
       <Choice
         label="Colour"
         options={[
-          { value: "module", title: "module" },
+          { value: "module", title: kind === "spans" && hasSpans(data) ? "name" : "module" },
           { value: "language", title: "language" },
-          { value: "self", title: "own share", hint: "How much of a node's time is its own" },
+          { value: "self", title: "self share", hint: "How much of a node's time is not in what it called" },
         ]}
         value={option("flame.colour", COLOURINGS)}
         onChange={(value) => set("colour", value, COLOURINGS[0])}

@@ -3,7 +3,10 @@
 import { chooseFrame, chooseTracks, showView } from "../../state/choose";
 import { selection } from "../../state/selection";
 import type { Finding, PageData, Reference } from "../../data/types";
+import { column } from "../../data/types";
 import { frames, placeOf } from "../../model/frames";
+import { usageCurves } from "../../model/usage";
+import type { Curve } from "../../model/usage";
 import { Canvas } from "../../ui/canvas";
 import {
   formatBytes,
@@ -13,15 +16,13 @@ import {
   formatShare,
   formatTime,
 } from "../../ui/format";
-import { Bar, Empty, WholeRun } from "../../ui/parts";
-import { clean } from "../../ui/text";
+import { About, Bar, Empty, WholeRun } from "../../ui/parts";
+import { clean, lastPart } from "../../ui/text";
 import { useReply } from "../../ui/use";
 import { VIEWS } from "..";
 import type { View, ViewProps } from "../view";
 import "./overview.css";
-import { curves } from "./readings";
-import type { Curve } from "./readings";
-import { allSpans, topFunctions, topSpans } from "./top";
+import { allSpans, sumOf, topFunctions, topSpans } from "./top";
 import type { Top } from "./top";
 import { nothingHere, trustFacts } from "./trust";
 
@@ -46,6 +47,8 @@ function Overview({ data, worker }: ViewProps) {
 function WhatRan({ data }: { data: PageData }) {
   const { recording } = data;
   const host = recording.hosts[0];
+  /* A profile does not say how long the program ran. */
+  const inFunctions = sumOf(column(data, "functions", "self"));
   const counts = [
     [recording.processes.length, "process", "processes"],
     [recording.tracks.length, "thread", "threads"],
@@ -63,7 +66,13 @@ function WhatRan({ data }: { data: PageData }) {
   return (
     <section class="overview-ran">
       <div>
-        <p class="overview-time">{formatDuration(recording.duration_ns)}</p>
+        <p class="overview-time">
+          {recording.duration_ns > 0
+            ? formatDuration(recording.duration_ns)
+            : inFunctions > 0
+              ? `${formatTime(inFunctions)} in functions`
+              : "no time"}
+        </p>
         <p class="muted">
           {counts
             .filter(([count]) => count > 0)
@@ -72,7 +81,7 @@ function WhatRan({ data }: { data: PageData }) {
         </p>
       </div>
       <div class="overview-command">
-        <code>{clean(recording.command || recording.file, 300)}</code>
+        <code>{clean(recording.command || lastPart(recording.file), 300)}</code>
         <p class="muted">
           {facts
             .filter((fact) => fact && fact !== "–")
@@ -91,7 +100,7 @@ function Trust({ data }: { data: PageData }) {
   return (
     <section aria-label="Can I trust it?">
       <ul class="trust">
-        {trustFacts(data.recording).map((fact) => (
+        {trustFacts(data).map((fact) => (
           <li key={fact.label} class={`trust-${fact.level}`}>
             <span class="trust-mark" role="img" aria-label={words[fact.level]}>
               {marks[fact.level]}
@@ -158,29 +167,35 @@ function Findings({ data }: { data: PageData }) {
   );
 }
 
+const OVERLAP = "These spans are async and overlap: their times are no share of the run's.";
+
 function TopList({
   title,
   list,
   isWhole,
+  isAbout = false,
   view,
 }: {
   title: string;
   list: Top[];
   isWhole: boolean;
+  isAbout?: boolean;
   view: string;
 }) {
+  const most = list.reduce((largest, one) => Math.max(largest, one.share || 0), 0);
+
   if (list.length === 0) return null;
   return (
     <section>
       <h2>
-        {title} {isWhole && <WholeRun />}
+        {title} {isWhole && <WholeRun />} {isAbout && <About />}
       </h2>
       <table class="top">
         <thead>
           <tr>
             <th scope="col">Name</th>
             <th scope="col">Count</th>
-            <th scope="col">Own time</th>
+            <th scope="col">Self</th>
             <th scope="col" colSpan={2}>
               Share
             </th>
@@ -206,10 +221,8 @@ function TopList({
               </th>
               <td>{formatCount(one.count)}</td>
               <td>{formatTime(one.ns)}</td>
-              <td>{formatShare(one.share)}</td>
-              <td>
-                <Bar share={one.share / list[0]!.share} />
-              </td>
+              <td title={Number.isNaN(one.share) ? OVERLAP : undefined}>{formatShare(one.share)}</td>
+              <td>{one.share > 0 && <Bar share={one.share / most} />}</td>
             </tr>
           ))}
         </tbody>
@@ -227,7 +240,7 @@ function TopFunctions({ data }: { data: PageData }) {
 
   return (
     <TopList
-      title="Functions, by own time"
+      title="Functions, by self time"
       list={topFunctions(data)}
       isWhole={now.range !== null || now.tracks !== null}
       view={bestView(data, "sandwich", "flame", "ranking")}
@@ -248,9 +261,10 @@ function TopSpans({ data, worker }: ViewProps) {
 
   return (
     <TopList
-      title="Spans, by own time"
+      title="Spans, by self time"
       list={topSpans(data, numbers)}
       isWhole={!isAll && !reply}
+      isAbout={!isAll && (reply?.isAbout ?? false)}
       view={bestView(data, "timeline", "ranking")}
     />
   );
@@ -262,7 +276,7 @@ function textOf(curve: Curve, value: number): string {
 }
 
 function Sparklines({ data }: { data: PageData }) {
-  const list = curves(data);
+  const list = usageCurves(data);
 
   if (list.length === 0) return null;
   return (

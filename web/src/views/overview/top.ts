@@ -1,15 +1,16 @@
-/* The five that matter most: functions by own time, spans by total time. Pure. */
+/* The five that matter most: functions and spans by self time. Pure. */
 
 import type { StatsReply } from "../../data/work";
 import { column } from "../../data/types";
 import type { PageData } from "../../data/types";
 import { frames } from "../../model/frames";
 import type { Frame } from "../../model/frames";
+import { asyncSites } from "../../model/overlap";
 
 export interface Top {
   frame: Frame;
   ns: number;
-  share: number; // of all in the list
+  share: number; // of all in the list; NaN: there is no whole that it is a share of
   count: number;
 }
 
@@ -24,7 +25,7 @@ function largest(values: ArrayLike<number>): number[] {
     .slice(0, MOST);
 }
 
-function sumOf(values: ArrayLike<number>): number {
+export function sumOf(values: ArrayLike<number>): number {
   return Array.from(values).reduce((sum, value) => sum + (value > 0 ? value : 0), 0);
 }
 
@@ -51,15 +52,15 @@ export function allSpans(data: PageData): SpanNumbers {
   return { site: read("site"), count: read("count"), total: read("total"), self: read("self") };
 }
 
-/* A share is that of own time: totals of nested spans add up to more than there was. */
+/* A share is that of self time: totals of nested spans add up to more than there was, and async spans overlap. */
 export function topSpans(data: PageData, numbers: SpanNumbers): Top[] {
   const { list, siteBase } = frames(data);
-  const all = sumOf(numbers.self);
+  const isAsync = asyncSites(data);
+  const all = sumOf(Array.from(numbers.self, (self, i) => (isAsync[numbers.site[i]!] ? 0 : self)));
 
   return largest(numbers.self).flatMap((i) => {
     const frame = list[siteBase + numbers.site[i]!];
-    return frame
-      ? [{ frame, ns: numbers.self[i]!, share: numbers.self[i]! / all, count: numbers.count[i]! }]
-      : [];
+    const share = isAsync[numbers.site[i]!] ? NaN : numbers.self[i]! / all;
+    return frame ? [{ frame, ns: numbers.self[i]!, share, count: numbers.count[i]! }] : [];
   });
 }

@@ -1,7 +1,7 @@
 /* Whether the numbers can be trusted, fact by fact: losses, overhead, clock, what was recorded and how, and whether it is whole. Pure. */
 
 import type { Loss, PageData, Recording } from "../../data/types";
-import { formatCount, formatShare, formatTime } from "../../ui/format";
+import { formatCount, formatShare, formatShort, formatTime } from "../../ui/format";
 
 export interface Fact {
   label: string;
@@ -12,6 +12,11 @@ export interface Fact {
 
 const HIGH_OVERHEAD = 0.1;
 const HIGH_LOSS = 0.01;
+
+/* A profile of another tool says what functions took and nothing about itself. */
+function isImported(recording: Recording): boolean {
+  return recording.mode.functions === "imported" && recording.clock.type === "";
+}
 
 /* What was left out because somebody asked for it is not lost. */
 function lostEvents(losses: Loss[]): number {
@@ -24,6 +29,13 @@ function lossFact(recording: Recording): Fact {
   const reasons = [...new Set(recording.losses.filter((loss) => !loss.is_wanted).map((loss) => loss.reason))];
   const isLeast = recording.losses.some((loss) => !loss.is_wanted && loss.is_lower_bound);
 
+  if (isImported(recording))
+    return {
+      label: "Losses",
+      value: "not known",
+      detail: "A profile does not say what it missed.",
+      level: "notice",
+    };
   if (lost === 0)
     return { label: "Losses", value: "none", detail: "Every event is in the recording.", level: "good" };
   return {
@@ -59,20 +71,26 @@ function clockFact(recording: Recording): Fact {
   return {
     label: "Clock",
     value: recording.clock.type || "not known",
-    detail: isSeveral
-      ? `${recording.hosts.length} machines, their clocks brought together to within ${formatTime(error)}.`
-      : "One machine, one clock.",
-    level: isSeveral && error > 1e6 ? "notice" : "good",
+    detail: isImported(recording)
+      ? "A profile does not say how it measured."
+      : isSeveral
+        ? `${recording.hosts.length} machines, their clocks brought together to within ${formatTime(error)}.`
+        : "One machine, one clock.",
+    level: isImported(recording) || (isSeveral && error > 1e6) ? "notice" : "good",
   };
 }
 
-function modeFact(recording: Recording): Fact {
+function modeFact({ recording, directory }: PageData): Fact {
   const { functions, timeline, lines, resources_hz: hz } = recording.mode;
+  const has = (name: string) => directory.tables.some((table) => table.name === name && table.rows > 0);
   const parts = [
     functions === "none" ? "" : `functions ${functions}`,
-    timeline ? "timeline" : "",
+    timeline ? "every call with its times" : "",
     lines ? "lines" : "",
-    hz > 0 ? `resources at ${hz} Hz` : "",
+    !timeline && (recording.spans > 0 || has("spans") || has("async")) ? "spans" : "",
+    has("counters") ? "counters" : "",
+    has("marks") ? "marks" : "",
+    has("resources") ? `resources${hz > 0 ? ` at ${formatShort(hz < 1 ? hz : Math.round(hz))} Hz` : ""}` : "",
   ].filter(Boolean);
 
   return {
@@ -105,14 +123,23 @@ function wholeFact(recording: Recording): Fact {
       detail: "The recording was never closed: what is here is what was written until then.",
       level: "bad",
     };
+  if (isImported(recording))
+    return {
+      label: "File",
+      value: "a profile",
+      detail: "Read to its end; it has no checksums.",
+      level: "good",
+    };
   return { label: "File", value: "whole", detail: "Closed, and every checksum fits.", level: "good" };
 }
 
-export function trustFacts(recording: Recording): Fact[] {
+export function trustFacts(data: PageData): Fact[] {
+  const { recording } = data;
+
   return [
     lossFact(recording),
     overheadFact(recording),
-    modeFact(recording),
+    modeFact(data),
     clockFact(recording),
     wholeFact(recording),
   ];

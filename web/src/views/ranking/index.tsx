@@ -6,6 +6,7 @@ import type { StatsReply, Worker } from "../../data/work";
 import {
   type Group,
   groupsOf,
+  hasShare,
   type NumberName,
   rankFunctions,
   rankLines,
@@ -20,7 +21,7 @@ import { option, setOption, textOption } from "../../state/options";
 import { matcher } from "../../state/search";
 import { type Selection, selection } from "../../state/selection";
 import { formatCount, formatShare, formatTime } from "../../ui/format";
-import { Choice, Empty, Gap, Toolbar, WholeRun } from "../../ui/parts";
+import { About, Choice, Empty, Gap, Toolbar, WholeRun } from "../../ui/parts";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
 import { clean } from "../../ui/text";
 import { useReply } from "../../ui/use";
@@ -39,6 +40,11 @@ const COUNTED: Record<Group, string> = {
   process: "Calls",
 };
 
+const SHARE_HINTS: Partial<Record<Group, string>> = {
+  line: "Of the time of its function",
+  span: "Of all time in this table; async spans overlap and have none",
+};
+
 function timeColumn(rows: readonly RankRow[], id: NumberName, title: string, hint: string): TableColumn {
   const text = (row: number) => formatTime(rows[row]![id]);
   return { id: `${id}_ns`, title, hint, isNumber: true, width: 84, text, value: (row) => rows[row]![id] };
@@ -46,7 +52,7 @@ function timeColumn(rows: readonly RankRow[], id: NumberName, title: string, hin
 
 function columnsOf(rows: readonly RankRow[], group: Group): TableColumn[] {
   const whole = wholeOf(rows);
-  const most = rows.reduce((largest, row) => Math.max(largest, shared(row) || 0), 0);
+  const most = rows.reduce((largest, row) => Math.max(largest, hasShare(row) ? shared(row) || 0 : 0), 0);
   const share = (row: number) => shared(rows[row]!) / (rows[row]!.whole ?? whole);
   const name = { line: "Line", span: "Span", thread: "Thread", process: "Process", function: "Function" }[
     group
@@ -73,16 +79,16 @@ function columnsOf(rows: readonly RankRow[], group: Group): TableColumn[] {
       text: (row) => formatCount(rows[row]!.count),
       value: (row) => rows[row]!.count,
     },
-    timeColumn(rows, "self", "Own", "Time within it, without what it called"),
+    timeColumn(rows, "self", "Self", "Time within it, without what it called"),
     {
       id: "share",
       title: "Share",
-      hint: group === "line" ? "Of the time of its function" : "Of all time in this table",
+      hint: SHARE_HINTS[group] ?? "Of all time in this table",
       isNumber: true,
       width: 92,
       text: (row) => formatShare(share(row)),
       value: share,
-      share: (row) => (group === "line" ? share(row) : shared(rows[row]!) / most),
+      share: (row) => (group === "line" ? share(row) : hasShare(rows[row]!) ? shared(rows[row]!) / most : 0),
     },
     timeColumn(rows, "total", "Total", "Time within it, with what it called; calls of itself count once"),
     timeColumn(rows, "min", "Min", "The shortest"),
@@ -107,7 +113,8 @@ function useRows(data: PageData, worker: Worker, group: Group) {
   const answer = isOfSites ? bySite : isOfTracks ? byTrack : null;
   const reply = answer?.reply;
   const rows = useMemo(() => rowsOf(data, group, reply, tracks), [data, group, reply, tracks]);
-  return { rows, isPending: answer?.isPending ?? false, error: answer?.error ?? null };
+  const isAbout = reply?.isAbout ?? false;
+  return { rows, isAbout, isPending: answer?.isPending ?? false, error: answer?.error ?? null };
 }
 
 function rowsOf(
@@ -155,13 +162,13 @@ function chooseRow(row: RankRow, isAdded: boolean): void {
 function RankingView({ data, worker }: ViewProps) {
   const groups = groupsOf(data);
   const group = option("ranking.by", groups);
-  const { rows, isPending, error } = useRows(data, worker, group);
+  const { rows, isAbout, isPending, error } = useRows(data, worker, group);
   const columns = useMemo(() => columnsOf(rows, group), [rows, group]);
   const order = orderOf(columns, textOption("ranking.sort"));
   const { isActive, test } = matcher.value;
   const shown = useMemo(() => {
     const all = Uint32Array.from(rows, (_, row) => row);
-    return isActive ? all.filter((row) => test(rows[row]!.searched)) : all;
+    return isActive ? all.filter((row) => rows[row]!.searched.some(test)) : all;
   }, [rows, matcher.value]);
   const found = Array.from(shown, (row) => rows[row]!);
 
@@ -189,6 +196,7 @@ function RankingView({ data, worker }: ViewProps) {
         )}
         {isPending && <span class="muted">counting…</span>}
         {isWholeRun(data, group, selection.value) && <WholeRun />}
+        {isAbout && <About />}
       </Toolbar>
       <VirtualTable
         name={`ranking-${group}`}

@@ -126,11 +126,16 @@ function optionsOf(props: ChartProps, width: number, theme: typeof colours.value
   return {
     width,
     height: HEIGHT,
+    padding: [8, 12, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: sync.key }, drag: { x: true, y: false, setScale: false } },
     scales: { x: { time: false }, y: { range: (_self, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
-      { ...axis, values: (_self, ticks) => ticks.map((at) => formatTick(at * NS, stepOf(ticks) * NS)) },
+      {
+        ...axis,
+        size: 32,
+        values: (_self, ticks) => ticks.map((at) => formatTick(at * NS, stepOf(ticks) * NS)),
+      },
       {
         ...axis,
         size: 80,

@@ -5,6 +5,7 @@ import type { PageData } from "../../data/types";
 import { calleesTree, callersTree } from "../../model/bundle";
 import type { Forest } from "../../model/forest";
 import { type Frames, frames, framesOfKeys, matchFrames, placeOf } from "../../model/frames";
+import { palette } from "../../model/palette";
 import { type Kind, kindsOf, whyNoPaths } from "../../model/source";
 import { type FrameSums, type Neighbour, neighboursOf, sumByFrame } from "../../model/sums";
 import type { Tree } from "../../model/tree";
@@ -12,13 +13,12 @@ import { NO_ZOOM, type Zoom } from "../../model/zoom";
 import { chooseFrame } from "../../state/choose";
 import { matcher } from "../../state/search";
 import { selection } from "../../state/selection";
-import { frameColour } from "../../ui/colour";
 import { CELL_COLUMNS, cellsOf, describeNode, frameText } from "../../ui/flame/describe";
 import { Flame } from "../../ui/flame/flame";
 import type { Look } from "../../ui/flame/look";
 import { useForest } from "../../ui/flame/use-forest";
 import { formatCount, formatShare, formatTime } from "../../ui/format";
-import { Empty, Gap, Toolbar, WholeRun } from "../../ui/parts";
+import { About, Empty, Gap, Toolbar, WholeRun } from "../../ui/parts";
 import { clean } from "../../ui/text";
 import type { View, ViewProps } from "../view";
 import { Neighbours } from "./neighbours";
@@ -26,7 +26,7 @@ import "./sandwich.css";
 
 const MOST_LISTED = 300;
 
-/* The chosen frame that has time, of functions rather than of spans; without one the function with the most own time. */
+/* The chosen frame that has time, of functions rather than of spans; without one the function with the most self time. */
 function kindOf(data: PageData, all: Frames): Kind {
   const kinds = kindsOf(data);
   const chosen = [...framesOfKeys(all, selection.value.frames)];
@@ -47,7 +47,11 @@ function frameOf(all: Frames, sums: FrameSums): number {
 function SandwichView({ data, worker }: ViewProps) {
   const all = frames(data);
   const kind = kindOf(data, all);
-  const { forest, isWholeRun, error } = useForest(data, worker, { kind, isMerged: false, isFolded: false });
+  const { forest, isWholeRun, isAbout, error } = useForest(data, worker, {
+    kind,
+    isMerged: false,
+    isFolded: false,
+  });
   const sums = useMemo(() => sumByFrame(forest), [forest]);
   const frame = frameOf(all, sums);
   const around = useMemo(() => (frame < 0 ? null : neighboursOf(forest, frame)), [forest, frame]);
@@ -70,13 +74,14 @@ function SandwichView({ data, worker }: ViewProps) {
       <Toolbar>
         <Chooser all={all} sums={sums} frame={frame} onChoose={choose} />
         <span class="sandwich-numbers">
-          total <b>{formatTime(around.total)}</b> ({formatShare(around.total / whole)}), own{" "}
+          total <b>{formatTime(around.total)}</b> ({formatShare(around.total / whole)}), self{" "}
           <b>{formatTime(around.self)}</b>, <b>{formatCount(around.count)}</b>{" "}
           {around.count === 1 ? "call" : "calls"}
         </span>
         <span class="muted">{clean(placeOf(all.list[frame]!))}</span>
         <Gap />
         {isWholeRun && <WholeRun />}
+        {isAbout && <About />}
       </Toolbar>
       <div class="sandwich">
         <div class="sandwich-half">
@@ -179,10 +184,7 @@ function Half(props: HalfProps) {
   };
   const look: Look = {
     text: (node) => frameText(all.list, forest, tree.frame(node)),
-    colour(node) {
-      const frame = all.list[tree.frame(node)];
-      return frameColour(frame?.module ?? "", frame?.name ?? "");
-    },
+    colour: (node) => palette(props.data).colourOf(tree.frame(node)),
     isPlain: (node) => tree.frame(node) >= forest.frameCount,
     isMatch: matcher.value.isActive ? (node) => found[tree.frame(node)] === 1 : null,
     isChosen: (node) => node === 0,

@@ -209,7 +209,7 @@ function Line(props: {
       tabIndex={-1}
     >
       <td class="is-number muted">{line.number}</td>
-      <td class="is-number">{line.isCounted ? formatCount(line.hits) : ""}</td>
+      <td class="is-number">{line.isCounted && Number.isFinite(line.hits) ? formatCount(line.hits) : ""}</td>
       <td class="is-number" title={hint}>
         {Number.isFinite(line.time) ? `${mark}${formatTime(line.time)}` : ""}
       </td>
@@ -264,7 +264,7 @@ function saveLines(title: string, chosen: ListedFunction, shown: Listing): void 
   const columns = ["line", "hits", "time_ns", "share", "suspended_ns", "source"];
   const rows = shown.lines.map((line) => [
     line.number,
-    line.isCounted ? line.hits : "",
+    line.isCounted && Number.isFinite(line.hits) ? line.hits : "",
     Number.isFinite(line.time) ? line.time : "",
     Number.isFinite(line.time) ? line.share : "",
     line.suspended,

@@ -12,6 +12,7 @@ import { formatTime } from "../../ui/format";
 import { AXIS } from "./scene";
 import type { Hit, Scene } from "./scene";
 import { LANE } from "./rows";
+import type { Row } from "./rows";
 import { around, bring, pan, zoom } from "./zoom";
 
 export interface ActionsAsk {
@@ -66,12 +67,13 @@ export function useActions(ask: ActionsAsk) {
   };
   const foundSites = () => Array.from(ask.matches.keys()).filter((site) => ask.matches[site]);
   /* The neighbour of the selected span: in its lane, or in the lanes above and below it. */
-  const walk = (toSide: number, toDepth: number) => {
+  const walk = async (toSide: -1 | 0 | 1, toDepth: -1 | 0 | 1) => {
     const first = firstInSight(scene);
     if (!pinned) return first && pin(first);
-    const next = neighbour(scene, pinned, toSide, toDepth);
+    const next =
+      neighbour(scene, pinned, toSide, toDepth) ?? (await further(worker, pinned, toSide, toDepth));
     if (next) pin(next);
-    else say("There is none in sight.");
+    else say("There is none.");
   };
   const actions = {
     zoomIn: () => setRange(zoom(range, whole, 0.6, ask.pointerAt.current)),
@@ -90,7 +92,7 @@ export function useActions(ask: ActionsAsk) {
     /* On a label a click folds, on a span it selects, beside them it selects nothing. */
     click: (hit: Hit, isLabel: boolean, isAdded: boolean) => {
       const frame = hit.site >= 0 ? nameOf(hit.site) : undefined;
-      if (isLabel && hit.row.kind === "thread" && hit.row.lanes > 1) return foldTrack(hit.row.track);
+      if (isLabel && hit.row.canFold) return foldRow(hit.row);
       if (hit.count === 0) return selection.peek().span ? choose({ span: null }) : undefined;
       if (frame && isAdded) return chooseFrame(frame.key, true);
       if (hit.row.kind === "async") return frame ? chooseFrame(frame.key) : undefined;
@@ -111,10 +113,10 @@ export function useActions(ask: ActionsAsk) {
     { keys: ["a"], title: "To the left", run: () => setRange(pan(range, whole, -STEP)) },
     { keys: ["d"], title: "To the right", run: () => setRange(pan(range, whole, STEP)) },
     { keys: ["0"], title: "The whole run", run: actions.fit },
-    { keys: ["ArrowRight"], title: "The next span in this lane", run: () => walk(1, 0) },
-    { keys: ["ArrowLeft"], title: "The span before in this lane", run: () => walk(-1, 0) },
-    { keys: ["ArrowUp"], title: "The span around this one", run: () => walk(0, -1) },
-    { keys: ["ArrowDown"], title: "The first span inside this one", run: () => walk(0, 1) },
+    { keys: ["ArrowRight"], title: "The next span in this lane", run: () => void walk(1, 0) },
+    { keys: ["ArrowLeft"], title: "The span before in this lane", run: () => void walk(-1, 0) },
+    { keys: ["ArrowUp"], title: "The span around this one", run: () => void walk(0, -1) },
+    { keys: ["ArrowDown"], title: "The first span inside this one", run: () => void walk(0, 1) },
     { keys: ["PageDown"], title: "Rows below", run: () => ask.scrollTo(scene.scroll + scene.height * 0.8) },
     { keys: ["PageUp"], title: "Rows above", run: () => ask.scrollTo(scene.scroll - scene.height * 0.8) },
     { keys: ["."], title: "Next of the same name", run: () => actions.nextSame(1) },
@@ -130,17 +132,33 @@ export function useActions(ask: ActionsAsk) {
     {
       keys: ["x"],
       title: "Fold or unfold the thread of the span",
-      run: () => pinned && foldTrack(pinned.track),
+      run: () => pinned && flip("timeline.folded", pinned.track),
     },
+    { keys: ["y"], title: "Thin or high lanes of async spans", run: () => openAsyncs(scene.rows.list) },
   ]);
   return actions;
 }
 
-function foldTrack(track: number): void {
-  const folded = new Set(textOption("timeline.folded").split(".").filter(Boolean).map(Number));
+/* Options that are lists of numbers, "1.4.7". */
+function flip(option: string, number: number): void {
+  const numbers = new Set(textOption(option).split(".").filter(Boolean).map(Number));
 
-  if (!folded.delete(track)) folded.add(track);
-  setOption("timeline.folded", [...folded].sort((a, b) => a - b).join("."));
+  if (!numbers.delete(number)) numbers.add(number);
+  setOption(option, [...numbers].sort((a, b) => a - b).join("."));
+}
+
+function foldRow(row: Row): void {
+  if (row.kind === "async") flip("timeline.opened", row.process);
+  else flip("timeline.folded", row.track);
+}
+
+/* All that can be, or if they are open already none. */
+function openAsyncs(rows: readonly Row[]): void {
+  const list = rows.filter((row) => row.kind === "async" && row.canFold);
+  const isOpen = list.every((row) => !row.isFolded);
+
+  if (list.length === 0) return say("There are no thin lanes of async spans.");
+  setOption("timeline.opened", isOpen ? "" : list.map((row) => row.process).join("."));
 }
 
 function pinAt(scene: Scene, i: number): Pin {
@@ -161,6 +179,22 @@ function firstInSight(scene: Scene): Pin | null {
   for (let i = 0; reply && i < reply.start.length; i++)
     if (reply.end[i]! > range.from && reply.start[i]! < range.to) return pinAt(scene, i);
   return null;
+}
+
+/* The same outside of what is loaded. */
+async function further(
+  worker: Worker,
+  from: Pin,
+  toSide: -1 | 0 | 1,
+  toDepth: -1 | 0 | 1,
+): Promise<Pin | null> {
+  const depth = from.depth + toDepth;
+  const one = { tracks: [from.track], sites: null, depth };
+
+  if (toSide !== 0) return worker.ask("next", { ...one, range: null, at: from.start, direction: toSide });
+  if (toDepth < 0) return worker.ask("at", { track: from.track, depth, time: from.start });
+  const range = { from: from.start, to: from.start + from.duration };
+  return worker.ask("next", { ...one, range, at: from.start - 1, direction: 1 });
 }
 
 /* Rectangles come by track, depth and begin: the first that fits is the nearest, to the left the last. */

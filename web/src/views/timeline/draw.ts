@@ -1,11 +1,10 @@
 /* Draws the timeline: axis, rows, spans, counters, marks, errors, and hatched what was lost. Only with a Pen: the same for SVG. */
 
-import { column } from "../../data/types";
-import type { Loss } from "../../data/types";
 import type { Range } from "../../data/work";
+import { palette } from "../../model/palette";
 import type { Selection } from "../../state/selection";
 import type { Colours } from "../../state/theme";
-import { css, frameColour, mix, textOn } from "../../ui/colour";
+import { css, mix, textOn } from "../../ui/colour";
 import type { Rgb } from "../../ui/colour";
 import { formatShort, formatTick, tickStep } from "../../ui/format";
 import { CHAR_WIDTH } from "../../ui/pen";
@@ -17,6 +16,7 @@ import { AXIS, laneY, xOf } from "./scene";
 import type { Scene } from "./scene";
 import { columnsOf } from "./series";
 import { asyncWindow } from "./asyncs";
+import { drawFlags, drawLosses } from "./flags";
 
 const UNFINISHED = 1;
 const ERROR = 2;
@@ -34,8 +34,9 @@ interface Ink {
 /* The colours and the text of each site, made once for a theme. */
 export type Inks = (site: number) => Ink;
 
-export function makeInks(scene: Pick<Scene, "frames">, colours: Colours): Inks {
+export function makeInks(scene: Pick<Scene, "frames" | "data">, colours: Colours): Inks {
   const known: Ink[] = [];
+  const { colourOf } = palette(scene.data);
   const ground: Rgb = colours.isDark ? [0x1b, 0x1e, 0x24] : [255, 255, 255];
 
   return (site) => {
@@ -43,7 +44,7 @@ export function makeInks(scene: Pick<Scene, "frames">, colours: Colours): Inks {
     if (found) return found;
     const frame = scene.frames.list[scene.frames.siteBase + site];
     const name = frame ? clean(frame.name, 120) : "";
-    const colour = frameColour(frame?.module ?? "", frame?.name ?? "");
+    const colour = colourOf(scene.frames.siteBase + site);
     const soft = mix(colour, ground, 0.7);
     return (known[site] = {
       fill: css(colour),
@@ -96,9 +97,11 @@ function ticksOf(scene: Scene): { step: number; times: number[] } {
   return { step, times };
 }
 
+const TICKS = ["rgba(26,29,35,0.07)", "rgba(230,232,236,0.08)"] as const; // light, dark: seen over everything
+
 function drawTicks(pen: Pen, scene: Scene, colours: Colours): void {
   for (const time of ticksOf(scene).times)
-    pen.rect(Math.round(xOf(scene, time)), AXIS, 1, scene.height - AXIS, colours.raised);
+    pen.rect(Math.round(xOf(scene, time)), AXIS, 1, scene.height - AXIS, TICKS[colours.isDark ? 1 : 0]);
 }
 
 function drawAxis(pen: Pen, scene: Scene, colours: Colours, range: Range | null): void {
@@ -123,7 +126,23 @@ function drawRow(pen: Pen, scene: Scene, colours: Colours, row: Row): void {
   const y = AXIS + row.y - scene.scroll;
 
   if (row.kind === "process") pen.rect(0, y, scene.width, row.height, colours.raised);
+  drawLife(pen, scene, colours, row);
   pen.rect(0, y + row.height - 1, scene.width, 1, row.kind === "process" ? colours.line : colours.raised);
+}
+
+/* From when to when a process or thread was there: one without spans is not nothing. */
+function drawLife(pen: Pen, scene: Scene, colours: Colours, row: Row): void {
+  const { processes, tracks } = scene.data.recording;
+  const life =
+    row.kind === "process" ? processes[row.process] : row.kind === "thread" ? tracks[row.track] : undefined;
+  const y = AXIS + row.y - scene.scroll;
+
+  if (!life || !(life.end_ns > life.start_ns)) return;
+  const from = Math.max(scene.gutter, xOf(scene, life.start_ns));
+  const to = Math.min(scene.width, Math.max(from + 1, xOf(scene, life.end_ns)));
+  if (to <= from) return;
+  if (row.kind === "process") pen.rect(from, y + row.height - 4, to - from, 3, colours.line);
+  else pen.rect(from, y + 3, to - from, row.height - 8, colours.raised);
 }
 
 function drawLabel(pen: Pen, scene: Scene, colours: Colours, row: Row): void {
@@ -135,8 +154,7 @@ function drawLabel(pen: Pen, scene: Scene, colours: Colours, row: Row): void {
   const at = Math.min(Math.max(y, AXIS), y + row.height - LANE - 4) + 12;
 
   if (!isProcess) pen.rect(0, y, scene.gutter - 1, row.height - 1, colours.surface);
-  if (row.kind === "thread" && row.lanes > 1)
-    pen.text(6, at, row.isFolded ? "▸" : "▾", colours.muted, { size: 10 });
+  if (row.canFold) pen.text(6, at, row.isFolded ? "▸" : "▾", colours.muted, { size: 10 });
   pen.text(18, at, text, isProcess || row.kind === "thread" ? colours.text : colours.muted, {
     isBold: isProcess,
   });
@@ -171,7 +189,8 @@ function drawSpans(pen: Pen, scene: Scene, colours: Colours, inks: Inks): void {
     const x = Math.max(gutter - 2, gutter + (reply.start[i]! - range.from) * scale);
     const end = Math.min(width + 2, gutter + (reply.end[i]! - range.from) * scale);
     if (end < gutter || x > width) continue;
-    drawSpan(pen, scene, colours, inks, x, y, end - x, reply.site[i]!, reply.count[i]!, reply.flags[i]!);
+    const [site, count, flags] = [reply.site[i]!, reply.count[i]!, reply.flags[i]!];
+    drawSpan(pen, scene, colours, inks, x, y, end - x, LANE, site, count, flags);
   }
 }
 
@@ -183,16 +202,21 @@ function drawSpan(
   x: number,
   y: number,
   wide: number,
+  lane: number,
   site: number,
   count: number,
   flags: number,
 ): void {
   const ink = inks(site);
   const width = wide > 3 ? wide - 0.5 : Math.max(1, wide);
-  const height = LANE - 1;
+  const height = Math.max(1, lane >= 3 ? lane - 1 : lane);
   const isSoft = scene.hasChosen && !scene.isChosen(site);
 
   pen.rect(x, y, width, height, isSoft ? ink.soft : ink.fill);
+  if (lane < LANE) {
+    if (scene.isMatch(site)) pen.rect(x, y, width, height, colours.match);
+    return;
+  }
   if (flags & IN_GAP && width > 6) pen.hatch(x, y, width, height, colours.muted);
   if (flags & UNFINISHED && width > 6)
     pen.hatch(x + Math.max(0, width - 12), y, Math.min(12, width), height, ink.text);
@@ -212,14 +236,16 @@ function drawErrorCorner(pen: Pen, colours: Colours, x: number, y: number, width
 }
 
 function drawAsyncs(pen: Pen, scene: Scene, colours: Colours, inks: Inks, row: Row): void {
-  const pixels = scene.width - scene.gutter;
+  const pixels = (scene.width - scene.gutter) / (row.isFolded ? 2 : 1);
   const batch = asyncWindow(scene.asyncs, row.process, row.lanes, scene.range, pixels);
 
   for (let i = 0; i < batch.length; i++) {
     const x = Math.max(scene.gutter - 2, xOf(scene, batch.start[i]!));
     const wide = Math.min(scene.width + 2, xOf(scene, batch.end[i]!)) - x;
     const y = laneY(scene, row, batch.lane[i]!);
-    drawSpan(pen, scene, colours, inks, x, y, wide, batch.site[i]!, batch.count[i]!, batch.flags[i]!);
+    if (y + row.lane < AXIS || y > scene.height) continue;
+    const [site, count, flags] = [batch.site[i]!, batch.count[i]!, batch.flags[i]!];
+    drawSpan(pen, scene, colours, inks, x, y, wide, row.lane, site, count, flags);
   }
 }
 
@@ -231,11 +257,14 @@ function drawCounter(pen: Pen, scene: Scene, colours: Colours, row: Row): void {
   const spread = series.most - series.least || 1;
   const yOf = (value: number) => top + high - ((value - series.least) / spread) * high;
   const columns = columnsOf(series, from, to, scene.width - scene.gutter);
+  /* A value holds until the next, the last one until its process ends. */
+  const end = scene.data.recording.processes[row.process]?.end_ns ?? to;
+  const right = Math.min(scene.width, xOf(scene, Math.max(end, from)));
   const line: number[] = [];
 
   columns.forEach((column, i) => {
     const x = scene.gutter + column.x;
-    const next = columns[i + 1] ? scene.gutter + columns[i + 1]!.x : scene.width;
+    const next = columns[i + 1] ? scene.gutter + columns[i + 1]!.x : Math.max(x + 1, right);
     if (column.high > column.low) line.push(x, yOf(column.low), x, yOf(column.high));
     line.push(x, yOf(column.last), next, yOf(column.last));
   });
@@ -243,61 +272,6 @@ function drawCounter(pen: Pen, scene: Scene, colours: Colours, row: Row): void {
   const base = yOf(Math.max(series.least, Math.min(0, series.most)));
   pen.area([line[0]!, base, ...line, line[line.length - 2]!, base], colours.raised);
   pen.line(line, colours.accent);
-}
-
-/* Marks and errors: a flag at the top of their thread, and a thin line through it. */
-function drawFlags(
-  pen: Pen,
-  scene: Scene,
-  colours: Colours,
-  table: "marks" | "errors",
-  colour: string,
-): void {
-  const track = column(scene.data, table, "track");
-  const time = column(scene.data, table, "time");
-  const site = column(scene.data, table, "site");
-  const lastX = new Map<number, number>();
-  const labelEnd = new Map<number, number>();
-
-  for (let i = 0; i < time.length; i++) {
-    const row = scene.rows.ofTrack.get(track[i]!);
-    if (!row || time[i]! < scene.range.from || time[i]! > scene.range.to) continue;
-    const x = Math.round(xOf(scene, time[i]!));
-    const y = AXIS + row.y - scene.scroll;
-    if (x === lastX.get(row.track)) continue;
-    lastX.set(row.track, x);
-    pen.rect(x, y, 1, row.height - 1, colour);
-    pen.area([x, y, x + 7, y + 3.5, x, y + 7], colour);
-    const frame = scene.frames.list[scene.frames.siteBase + site[i]!];
-    if (table === "errors" || !frame || x < (labelEnd.get(row.track) ?? 0)) continue;
-    const label = fit(clean(frame.name, 40), 96, CHAR_WIDTH);
-    pen.rect(x + 9, y, label.length * 6 + 4, 12, colours.surface);
-    pen.text(x + 11, y + 6, label, colours.text, { size: 10.5 });
-    labelEnd.set(row.track, x + 120);
-  }
-}
-
-function rowsOfLoss(scene: Scene, loss: Loss): Row[] {
-  return scene.rows.list.filter(
-    (row) =>
-      row.kind === "thread" &&
-      (loss.track >= 0 ? row.track === loss.track : loss.process < 0 || row.process === loss.process),
-  );
-}
-
-function drawLosses(pen: Pen, scene: Scene, colours: Colours): void {
-  for (const loss of scene.data.recording.losses) {
-    if (loss.is_wanted || !(loss.end_ns > loss.begin_ns)) continue;
-    if (loss.end_ns < scene.range.from || loss.begin_ns > scene.range.to) continue;
-    const x = Math.max(scene.gutter, xOf(scene, loss.begin_ns));
-    const end = Math.min(scene.width, Math.max(x + 2, xOf(scene, loss.end_ns)));
-    for (const row of rowsOfLoss(scene, loss)) {
-      const y = AXIS + row.y - scene.scroll;
-      if (y + row.height < AXIS || y > scene.height) continue;
-      pen.rect(x, y, end - x, row.height - 1, colours.raised);
-      pen.hatch(x, y, end - x, row.height - 1, colours.warning);
-    }
-  }
 }
 
 function drawSelected(pen: Pen, scene: Scene, colours: Colours, selected: Selection): void {

@@ -76,7 +76,7 @@ export function Drawer(props: {
       </div>
       <dl>
         <Fact name="Duration">{formatTime(span.total)}</Fact>
-        <Fact name="Own time">{formatTime(span.self)}</Fact>
+        <Fact name="Self">{formatTime(span.self)}</Fact>
         <Fact name="Begins">{formatTime(span.start)}</Fact>
         <Fact name="Ends">{formatTime(span.start + span.duration)}</Fact>
         <Fact name="Thread">{trackName(data.recording, span.track)}</Fact>

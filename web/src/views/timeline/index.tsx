@@ -1,7 +1,6 @@
 /* The timeline: processes, threads, async lanes and counters over one axis of time. */
 
 import { useSignal } from "@preact/signals";
-import type { Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageData } from "../../data/types";
 import type { Range, WindowReply } from "../../data/work";
@@ -12,56 +11,48 @@ import { matcher } from "../../state/search";
 import { selection } from "../../state/selection";
 import { colours } from "../../state/theme";
 import { Canvas } from "../../ui/canvas";
-import type { CanvasPointer, TextTable } from "../../ui/canvas";
-import { formatCount, formatDuration, formatShort, formatTime } from "../../ui/format";
-import { Button, Gap, Toolbar, Tooltip } from "../../ui/parts";
-import { clean, place } from "../../ui/text";
-import { trackName } from "../../ui/threads";
+import type { CanvasPointer } from "../../ui/canvas";
+import { formatDuration, formatTime } from "../../ui/format";
+import { Button, Gap, Toolbar } from "../../ui/parts";
+import { clean } from "../../ui/text";
 import type { Size } from "../../ui/use";
 import { useReply } from "../../ui/use";
 import type { View, ViewProps } from "../view";
 import { asyncWindow, makeAsyncs } from "./asyncs";
 import { Drawer } from "./drawer";
 import { drawTimeline, makeInks } from "./draw";
+import { extentOf } from "./extent";
 import { Minimap } from "./minimap";
 import { makeRows } from "./rows";
 import type { Row } from "./rows";
 import { hitAt, timeAt } from "./scene";
 import type { Hit, Scene } from "./scene";
-import { seriesOf, valueAt } from "./series";
+import { seriesOf } from "./series";
 import type { Series } from "./series";
 import "./timeline.css";
+import { foldedText, HoverText, MatchSum, tableOf } from "./words";
 import { useActions } from "./actions";
 import { readZoom, withMargin, writeZoom, zoom as zoomed, pan } from "./zoom";
 
 /* Spans narrower than this many pixels are drawn folded. */
 const FINEST = 2;
 const MINIMAP_PIXELS = 400;
-
-/* From the first begin to the last end: a recording may start before its program does. */
-function wholeOf(data: PageData): Range {
-  const { tracks, processes, duration_ns } = data.recording;
-  const lives = [...tracks, ...processes].filter((one) => one.end_ns > one.start_ns);
-  const from = lives.reduce((least, one) => Math.min(least, one.start_ns), Infinity);
-  const to = lives.reduce((most, one) => Math.max(most, one.end_ns), 0);
-
-  return lives.length ? { from: Math.max(0, from), to } : { from: 0, to: Math.max(1, duration_ns) };
-}
+const DEEPEST = 1000;
 
 function hasTable(data: PageData, name: string): boolean {
   return data.directory.tables.some((table) => table.name === name && table.rows > 0);
 }
 
-/* How deep each track goes: what the whole run shows. */
+/* How deep each track goes: what the whole run shows, and until that is there what the recording says. */
 function depthsOf(data: PageData, reply: WindowReply | undefined): number[] {
-  const depths = data.recording.tracks.map(() => 0);
+  const depths = data.recording.tracks.map((track) => (reply ? 0 : Math.min(track.deepest, DEEPEST)));
 
   for (let i = 0; reply && i < reply.track.length; i++)
     depths[reply.track[i]!] = Math.max(depths[reply.track[i]!] ?? 0, reply.depth[i]! + 1);
   return depths;
 }
 
-function foldedOf(text: string): Set<number> {
+function numbersOf(text: string): Set<number> {
   return new Set(text.split(".").filter(Boolean).map(Number));
 }
 
@@ -70,9 +61,16 @@ function useStill(data: PageData, map: WindowReply | undefined) {
   const now = selection.value;
   const all = frames(data);
   const folded = textOption("timeline.folded");
+  const opened = textOption("timeline.opened");
   const rows = useMemo(
-    () => makeRows(data, { tracks: now.tracks, depths: depthsOf(data, map), folded: foldedOf(folded) }),
-    [data, map, now.tracks, folded],
+    () =>
+      makeRows(data, {
+        tracks: now.tracks,
+        depths: depthsOf(data, map),
+        folded: numbersOf(folded),
+        opened: numbersOf(opened),
+      }),
+    [data, map, now.tracks, folded, opened],
   );
   const asyncs = useMemo(() => makeAsyncs(data), [data]);
   const series = useMemo(() => new Map<string, Series>(), [data]);
@@ -86,7 +84,7 @@ function useStill(data: PageData, map: WindowReply | undefined) {
     [all, search],
   );
   const theme = colours.value;
-  const inks = useMemo(() => makeInks({ frames: all }, theme), [all, theme]);
+  const inks = useMemo(() => makeInks({ frames: all, data }, theme), [all, data, theme]);
   const ofRow = (row: Row) => {
     const key = `${row.process} ${row.site}`;
     const found = series.get(key) ?? seriesOf(data, row.process, row.site);
@@ -98,7 +96,7 @@ function useStill(data: PageData, map: WindowReply | undefined) {
 }
 
 function Timeline({ data, worker }: ViewProps) {
-  const whole = useMemo(() => wholeOf(data), [data]);
+  const whole = useMemo(() => extentOf(data), [data]);
   const hasSpans = hasTable(data, "spans");
   const range = readZoom(textOption("timeline.zoom"), whole);
   const setRange = (next: Range) => setOption("timeline.zoom", writeZoom(next, whole));
@@ -124,7 +122,7 @@ function Timeline({ data, worker }: ViewProps) {
   const pixels = Math.ceil(
     (((size.width - gutter) / FINEST) * (margin.to - margin.from)) / (range.to - range.from),
   );
-  const isAsked = hasSpans && map !== undefined && size.width > gutter;
+  const isAsked = hasSpans && size.width > gutter;
   const { reply } = useReply(
     worker,
     "window",
@@ -225,16 +223,18 @@ function Timeline({ data, worker }: ViewProps) {
           <span class="timeline-problem">The spans cannot be shown: {clean(wholeReply.error)}</span>
         )}
         <Gap />
-        <MatchSum scene={scene} matches={still.matches} />
-        <Button onClick={actions.zoomIn} title="Nearer (w)">
-          +
-        </Button>
-        <Button onClick={actions.zoomOut} title="Further (s)">
-          −
-        </Button>
-        <Button onClick={actions.fit} title="The whole run (0)">
-          Fit
-        </Button>
+        <MatchSum data={data} matches={still.matches} tracks={now.tracks} />
+        <span class="buttons">
+          <Button onClick={actions.zoomIn} title="Nearer (w)">
+            +
+          </Button>
+          <Button onClick={actions.zoomOut} title="Further (s)">
+            −
+          </Button>
+          <Button onClick={actions.fit} title="The whole run (0)">
+            Fit
+          </Button>
+        </span>
       </Toolbar>
       <div class="timeline-map">
         <Minimap data={data} reply={map} whole={whole} range={range} gutter={gutter} onRange={setRange} />
@@ -247,7 +247,7 @@ function Timeline({ data, worker }: ViewProps) {
           cursor="default"
           onPointer={onPointer}
           onSize={setSize}
-          table={() => tableOf(scene)}
+          table={() => tableOf(scene, asyncsOf)}
           draw={(pen, _size, theme) => drawTimeline(pen, scene, theme, still.inks, shown)}
         >
           <HoverText hover={hover} scene={scene} />
@@ -275,79 +275,6 @@ function Timeline({ data, worker }: ViewProps) {
       )}
     </div>
   );
-}
-
-function foldedText(reply: WindowReply | undefined): string {
-  if (!reply || reply.folded === 0) return "";
-  return `${formatShort(reply.folded)} spans are too short to draw one by one: zoom in to see them`;
-}
-
-/* How much of what is shown the search has found. */
-function MatchSum({ scene, matches }: { scene: Scene; matches: Uint8Array }) {
-  const { reply, range } = scene;
-  const found = useMemo(() => {
-    let count = 0;
-    for (let i = 0; reply && i < reply.site.length; i++)
-      if (matches[reply.site[i]!] && reply.start[i]! < range.to && reply.end[i]! > range.from)
-        count += reply.count[i]!;
-    return count;
-  }, [reply, matches, range.from, range.to]);
-
-  if (!matcher.value.isActive) return null;
-  return <span class="timeline-found">{formatCount(found)} spans found here (Enter: next)</span>;
-}
-
-function HoverText({
-  hover,
-  scene,
-}: {
-  hover: Signal<{ hit: Hit; x: number; y: number } | null>;
-  scene: Scene;
-}) {
-  const now = hover.value;
-  if (!now) return null;
-  const { hit } = now;
-  const frame = hit.site >= 0 ? scene.frames.list[scene.frames.siteBase + hit.site] : undefined;
-  const isCounter = hit.row.kind === "counter" && now.x > scene.gutter;
-
-  if (hit.count === 0 && !isCounter) return null;
-  return (
-    <Tooltip x={now.x} y={now.y} width={scene.width} height={scene.height}>
-      <strong>{clean(frame?.name ?? "(no name)", 160)}</strong>
-      {isCounter ? (
-        <div>
-          {formatCount(valueAt(scene.seriesOf(hit.row), hit.time))} {hit.row.note} at {formatTime(hit.time)}
-        </div>
-      ) : (
-        <>
-          <div>
-            {formatTime(hit.end - hit.start)} from {formatTime(hit.start)}
-          </div>
-          {hit.count > 1 && <div>{formatCount(hit.count)} short spans; this is the longest of them</div>}
-        </>
-      )}
-      {frame && <div class="muted">{place(frame.file, frame.line, 64)}</div>}
-    </Tooltip>
-  );
-}
-
-/* What is in sight, as text. */
-function tableOf(scene: Scene): TextTable {
-  const { reply, range, frames: all } = scene;
-  const rows: (string | number)[][] = [];
-
-  for (let i = 0; reply && i < reply.start.length; i++) {
-    if (reply.end[i]! < range.from || reply.start[i]! > range.to) continue;
-    rows.push([
-      trackName(scene.data.recording, reply.track[i]!),
-      reply.depth[i]!,
-      clean(all.list[all.siteBase + reply.site[i]!]?.name ?? ""),
-      reply.start[i]!,
-      reply.end[i]! - reply.start[i]!,
-      reply.count[i]!,
-    ]);
-  }
-  return { columns: ["thread", "depth", "name", "start ns", "duration ns", "spans"], rows };
 }
 
 export const timeline: View = {

@@ -66,12 +66,17 @@ export function Minimap(props: {
 function drawMap(pen: Pen, size: Size, props: Parameters<typeof Minimap>[0]): void {
   const { data, reply, whole, range, gutter } = props;
   const theme: Colours = colours.value;
-  const inks = makeInks({ frames: frames(data) }, theme);
+  const inks = makeInks({ frames: frames(data), data }, theme);
   const scale = (size.width - gutter) / (whole.to - whole.from);
   const xOf = (time: number) => gutter + (time - whole.from) * scale;
   const thick = Math.max(1, Math.min(8, (size.height - 8) / Math.max(1, data.recording.tracks.length)));
   const chosen = selection.value.range;
 
+  data.recording.tracks.forEach((track, i) => {
+    const x = Math.max(gutter, xOf(track.start_ns));
+    if (track.end_ns > track.start_ns)
+      pen.rect(x, 4 + i * thick, Math.max(1, xOf(track.end_ns) - x), Math.max(1, thick - 1), theme.raised);
+  });
   for (let i = 0; reply && i < reply.start.length; i++) {
     if (reply.depth[i] !== 0) continue;
     const x = xOf(reply.start[i]!);

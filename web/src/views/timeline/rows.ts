@@ -1,4 +1,4 @@
-/* The rows of the timeline from top to bottom: processes, their async lanes, threads and counters. Pure. */
+/* The rows of the timeline from top to bottom: processes, their threads, async lanes and counters. Pure. */
 
 import type { PageData } from "../../data/types";
 import { column } from "../../data/types";
@@ -8,6 +8,8 @@ import { clean } from "../../ui/text";
 export const LANE = 18; // a span is this high, with a line of ground between two
 export const HEAD = 24;
 export const COUNTER = 40;
+const MANY = 8; // more async lanes than this are drawn thin …
+const THIN = 160; // … and take no more than about this many pixels together, unless opened
 const SPACE = 8;
 
 export interface Row {
@@ -19,8 +21,10 @@ export interface Row {
   process: number;
   track: number; // of a thread; else -1
   lanes: number; // of a thread or of async spans
+  lane: number; // how high each of them is
   site: number; // of a counter; else -1
-  isFolded: boolean; // only its first lane is shown
+  isFolded: boolean; // of a thread only the first lane is shown; async lanes are thin
+  canFold: boolean;
 }
 
 export interface Rows {
@@ -32,7 +36,8 @@ export interface Rows {
 export interface RowsAsk {
   tracks: number[] | null; // the selected ones
   depths: ArrayLike<number>; // how deep each track is
-  folded: ReadonlySet<number>;
+  folded: ReadonlySet<number>; // tracks
+  opened: ReadonlySet<number>; // processes whose async lanes are as high as others
 }
 
 interface Counters {
@@ -82,7 +87,17 @@ export function makeRows(data: PageData, ask: RowsAsk): Rows {
   const ofTrack = new Map<number, Row>();
   let y = 0;
   const add = (row: Partial<Row> & Pick<Row, "kind" | "height" | "label" | "process">) => {
-    const made: Row = { y, note: "", track: -1, lanes: 0, site: -1, isFolded: false, ...row };
+    const made: Row = {
+      y,
+      note: "",
+      track: -1,
+      lanes: 0,
+      lane: LANE,
+      site: -1,
+      isFolded: false,
+      canFold: false,
+      ...row,
+    };
     list.push(made);
     y += row.height;
     return made;
@@ -96,8 +111,6 @@ export function makeRows(data: PageData, ask: RowsAsk): Rows {
     if (shown.length === 0 && (wanted || (lanes === 0 && own.length === 0))) continue;
     if (recording.processes.length > 1)
       add({ kind: "process", height: HEAD, label: processName(recording, process), process });
-    if (lanes > 0)
-      add({ kind: "async", height: lanes * LANE + SPACE, label: "async", note: "tasks", process, lanes });
     for (const track of shown) {
       const depth = ask.depths[track] ?? 0;
       const isFolded = ask.folded.has(track);
@@ -114,8 +127,26 @@ export function makeRows(data: PageData, ask: RowsAsk): Rows {
           track,
           lanes: depth,
           isFolded,
+          canFold: depth > 1,
         }),
       );
+    }
+    if (lanes > 0) {
+      const isFolded = lanes > MANY && !ask.opened.has(process);
+      const lane = isFolded ? Math.min(4, THIN / lanes) : LANE;
+      const height = Math.ceil(lanes * lane) + SPACE;
+      const note = `${lanes} at once`;
+      add({
+        kind: "async",
+        height,
+        label: "async",
+        note,
+        process,
+        lanes,
+        lane,
+        isFolded,
+        canFold: lanes > MANY,
+      });
     }
     for (const { site } of own) {
       const { name, unit } = siteName(data, site);

@@ -3,7 +3,7 @@
 import type { PageData } from "../../data/types";
 import type { Range, WindowReply } from "../../data/work";
 import type { Frames } from "../../model/frames";
-import { LANE, rowAt } from "./rows";
+import { rowAt } from "./rows";
 import type { Row, Rows } from "./rows";
 import type { Asyncs } from "./asyncs";
 import type { Series } from "./series";
@@ -53,7 +53,7 @@ export function timeAt(scene: Scene, x: number): number {
 
 /* Where a lane's rectangles are on the screen. */
 export function laneY(scene: Scene, row: Row, lane: number): number {
-  return AXIS + row.y - scene.scroll + lane * LANE + 3;
+  return AXIS + row.y - scene.scroll + lane * row.lane + 3;
 }
 
 interface Rectangles {
@@ -96,9 +96,10 @@ export function hitAt(scene: Scene, x: number, y: number, asyncsOf: (row: Row) =
   if (!row) return null;
   const nothing: Hit = { row, time, lane: -1, site: row.site, start: time, end: time, count: 0, flags: 0 };
   if (x < scene.gutter || (row.kind !== "thread" && row.kind !== "async")) return nothing;
-  const lane = Math.floor((y - laneY(scene, row, 0)) / LANE);
+  const lane = Math.floor((y - laneY(scene, row, 0)) / row.lane);
   const list = row.kind === "async" ? asyncsOf(row) : scene.reply && spansOf(scene.reply);
-  if (!list || lane < 0 || lane >= row.lanes || (row.isFolded && lane > 0)) return nothing;
+  if (!list || lane < 0 || lane >= row.lanes || (row.kind === "thread" && row.isFolded && lane > 0))
+    return nothing;
   const isRow = (i: number) =>
     list.lane[i] === lane && (row.kind === "async" || scene.reply!.track[i] === row.track);
   const i = nearest(list, isRow, time, near);

@@ -1,0 +1,16 @@
+/* Sites whose spans are async only. Such spans overlap each other, so that their times add up to no whole: they have no share. Pure. */
+
+import { column, type PageData } from "../data/types";
+
+const known = new WeakMap<PageData, Uint8Array>();
+
+/* One byte for each site: 1 if all its spans are async. Made once for a page. */
+export function asyncSites(data: PageData): Uint8Array {
+  const found = known.get(data);
+  if (found) return found;
+  const isAsync = new Uint8Array(data.tables["sites"]?.rows ?? 0);
+  for (const site of column(data, "async", "site")) isAsync[site] = 1;
+  for (const site of column(data, "paths", "site")) isAsync[site] = 0;
+  known.set(data, isAsync);
+  return isAsync;
+}

@@ -1,0 +1,83 @@
+/* The comparison has the rows of `venturi diff`, and its pictures. */
+
+import { describe, expect, it } from "vitest";
+import { expectSame, type DiffAnswer } from "./answers";
+import {
+  coloursOf,
+  hasChromium,
+  hashHas,
+  picture,
+  saved,
+  savedRows,
+  svgElements,
+  useBrowser,
+} from "./chromium";
+import { calls, callsLater, diffPage } from "./samples";
+import { json, venturi } from "./tool";
+
+describe.skipIf(!hasChromium)("diff", () => {
+  const open = useBrowser();
+
+  it("has the tool's functions with both sides", async () => {
+    const { page, problems } = await open(diffPage());
+    const told = json<DiffAnswer>("diff", "--json", "--all", "-n", "0", calls(), callsLater());
+    const rows = await savedRows(page, page.getByRole("button", { name: "CSV", exact: true }));
+
+    expect(rows.length).toBe(told.functions.length);
+    for (const entry of told.functions) {
+      const [base, now] = [entry.base?.self_ns ?? 0, entry.new?.self_ns ?? 0];
+      const row = rows.find(
+        (one) =>
+          one.name === entry.name &&
+          Math.abs(Number(one.base_self) - base) < 1 &&
+          Math.abs(Number(one.self) - now) < 1,
+      );
+      expect(row, `${entry.name} ${base} ${now}`).toBeDefined();
+      expectSame(row!.total, entry.new?.total_ns ?? 0, `${entry.name} total`);
+      expect(Number(row!.base_calls)).toBe(entry.base?.calls ?? 0);
+      expect(Number(row!.calls)).toBe(entry.new?.calls ?? 0);
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it("names what is new and what is gone, sorts and searches", async () => {
+    const { page, problems } = await open(diffPage());
+    const rows = page.locator(".table-row[data-at]");
+
+    await page.getByRole("searchbox").fill("/^(encode|write)$/");
+    await expect.poll(() => rows.filter({ hasText: "calls.py" }).count()).toBeLessThanOrEqual(1);
+    await expect.poll(() => rows.filter({ has: page.locator(".badge.is-gone") }).count()).toBe(1);
+    expect(await rows.filter({ has: page.locator(".badge.is-new") }).count()).toBe(1);
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("columnheader", { name: "Calls now" }).getByRole("button").click();
+    await hashHas(page, "diff.sort=calls down");
+    expect(problems).toEqual([]);
+  });
+
+  it("draws both runs and what is gone, and says in words what it is", async () => {
+    const { page, problems } = await open(diffPage(), { hash: "diff?o.diff.show=flame" });
+    const drawn = page.locator("main canvas[tabindex='0']");
+
+    await expect.poll(() => drawn.count()).toBe(2);
+    for (let i = 0; i < 2; i++) await expect.poll(() => coloursOf(drawn.nth(i))).toBeGreaterThan(3);
+    const svg = (await saved(page, picture(page).button("SVG"))).data.toString("utf8");
+    expect(await svgElements(page, svg)).toBeGreaterThan(10);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => page.locator("p.flame-status").first().textContent()).toMatch(/now .* before /);
+    await page.locator("main").getByRole("button", { name: "table", exact: true }).click();
+    expect(await page.locator(".diff-verdict").textContent()).toMatch(
+      /^The new run is (slower|faster|as fast)/,
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it("compares a run with itself", async () => {
+    const path = diffPage().replace("diff.html", "same.html");
+    venturi("diff", calls(), calls(), "-o", path, "--force");
+    const { page, problems } = await open(path);
+
+    expect(await page.locator(".diff-verdict").textContent()).toContain("as fast");
+    expect(problems).toEqual([]);
+  });
+});
