@@ -16,7 +16,6 @@ export interface Lanes {
 /* Of each 16 of the level below (of the rectangles, for the first). */
 interface Level {
   longest: Uint32Array; // its place
-  most: Float64Array; // how long it is: to look there would be slow
   flags: Uint8Array;
   count: Float64Array;
 }
@@ -88,18 +87,13 @@ export function makeLanes(begins: Uint32Array, columns: Omit<Lanes, "begins" | "
 
   while (below.longest.length > 1) {
     lanes.levels.push(below);
-    below = nextLevel(below);
+    below = nextLevel(lanes, below);
   }
   return lanes;
 }
 
 function emptyLevel(length: number): Level {
-  return {
-    longest: new Uint32Array(length),
-    most: new Float64Array(length),
-    flags: new Uint8Array(length),
-    count: new Float64Array(length),
-  };
+  return { longest: new Uint32Array(length), flags: new Uint8Array(length), count: new Float64Array(length) };
 }
 
 function firstLevel({ duration, flags, count }: Lanes): Level {
@@ -116,22 +110,19 @@ function firstLevel({ duration, flags, count }: Lanes): Level {
       sum += count[i]!;
     }
     level.longest[block] = longest;
-    level.most[block] = duration[longest]!;
     level.flags[block] = all;
     level.count[block] = sum;
   }
   return level;
 }
 
-function nextLevel(below: Level): Level {
+function nextLevel({ duration }: Lanes, below: Level): Level {
   const level = emptyLevel(Math.ceil(below.longest.length / FAN));
 
   for (let i = 0; i < below.longest.length; i++) {
     const block = i >> FAN_BITS;
-    if (i % FAN === 0 || below.most[i]! > level.most[block]!) {
+    if (i % FAN === 0 || duration[below.longest[i]!]! > duration[level.longest[block]!]!)
       level.longest[block] = below.longest[i]!;
-      level.most[block] = below.most[i]!;
-    }
     level.flags[block]! |= below.flags[i]!;
     level.count[block]! += below.count[i]!;
   }
@@ -140,7 +131,6 @@ function nextLevel(below: Level): Level {
 
 export interface Summary {
   longest: number; // its place
-  most: number; // how long it is
   flags: number;
   count: number;
 }
@@ -148,37 +138,33 @@ export interface Summary {
 /* The longest, all flags and the sum of counts of rectangles `from` to before `to`, into `sum`: this runs for every pixel of every lane, so
  * it makes nothing. Takes what sticks out of whole blocks at each level, then goes on with the blocks. */
 export function summarize(lanes: Lanes, from: number, to: number, sum: Summary): void {
-  const { levels } = lanes;
+  const { duration, levels } = lanes;
   let depth = 0;
   let low = from;
   let high = to;
 
   sum.longest = from;
-  sum.most = -1;
   sum.flags = sum.count = 0;
   while (high - low >= 2 * FAN && depth < levels.length) {
     const lowEdge = (low + FAN - 1) & ~(FAN - 1);
     const highEdge = high & ~(FAN - 1);
-    take(lanes, depth, low, lowEdge, sum);
-    take(lanes, depth, highEdge, high, sum);
+    take(lanes, duration, depth, low, lowEdge, sum);
+    take(lanes, duration, depth, highEdge, high, sum);
     low = lowEdge >> FAN_BITS;
     high = highEdge >> FAN_BITS;
     depth++;
   }
-  take(lanes, depth, low, high, sum);
+  take(lanes, duration, depth, low, high, sum);
 }
 
-function take(lanes: Lanes, depth: number, low: number, high: number, sum: Summary): void {
+function take(lanes: Lanes, duration: Column, depth: number, low: number, high: number, sum: Summary): void {
   const level = depth === 0 ? null : lanes.levels[depth - 1]!;
-  const most = level ? level.most : lanes.duration;
   const flags = level ? level.flags : lanes.flags;
   const count = level ? level.count : lanes.count;
 
   for (let i = low; i < high; i++) {
-    if (most[i]! > sum.most) {
-      sum.most = most[i]!;
-      sum.longest = level ? level.longest[i]! : i;
-    }
+    const place = level ? level.longest[i]! : i;
+    if (duration[place]! > duration[sum.longest]!) sum.longest = place;
     sum.flags |= flags[i]!;
     sum.count += count[i]!;
   }
@@ -213,7 +199,7 @@ export function windowOf(
   const { start, duration, site, flags, count } = lanes;
   const first = lanes.begins[lane]!;
   const last = lanes.begins[lane + 1]!;
-  const sum: Summary = { longest: 0, most: 0, flags: 0, count: 0 };
+  const sum: Summary = { longest: 0, flags: 0, count: 0 };
   let i = firstFrom(start, from, first, last);
 
   if (i > first && start[i - 1]! + duration[i - 1]! > from) i--;
