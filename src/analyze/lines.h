@@ -119,7 +119,7 @@ bool vti_lines_has_hits(const struct vti_lines_function *function,
 /* Whether anything is known about the time of a function. Lines of C may have been counted only. */
 bool vti_lines_has_time(const struct vti_lines_function *function);
 
-/* Whether most of what was measured of a line of C was our own cost: what is left is rough. */
+/* Whether so much of what was measured of a line of C was our own cost that what is left is rough. */
 bool vti_lines_is_rough(const struct vti_lines_function *function,
                         const struct vti_lines_line *line);
 

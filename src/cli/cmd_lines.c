@@ -168,6 +168,27 @@ static bool has_counters(const vt_recording *recording)
     return false;
 }
 
+/* Whether functions of C were recorded, or none of Python in a program that is no Python. */
+static bool is_about_c(const vt_recording *recording)
+{
+    struct vt_recording_info info;
+    struct vt_site_info site;
+    const char *program;
+    bool has_python = false;
+
+    for (uint32_t i = 0; vt_recording_site(recording, i, &site); i++) {
+        if (site.type == VT_SITE_FUNCTION && !strcmp(site.unit, "c"))
+            return true;
+        has_python |= site.type == VT_SITE_FUNCTION && !strcmp(site.unit, "python");
+    }
+    vt_recording_info(recording, &info);
+    program = info.command;
+    for (const char *at = program; *at && *at != ' '; at++)
+        if (*at == '/')
+            program = at + 1;
+    return !has_python && *program && strncmp(program, "python", 6) && strncmp(program, "pypy", 4);
+}
+
 /* Nothing to show: why, and what to do about it. */
 static int say_empty(const struct request *request, const struct vti_lines *lines)
 {
@@ -187,8 +208,12 @@ static int say_empty(const struct request *request, const struct vti_lines *line
                                   "there or do not fit: compile with `venturi cc -l`, run again"
         : lines->has_lines_on ? ": no function that is profiled was called while recording was on "
                                 "(put @profile above one that is, or run -l -p MODULE)"
-                              : ": it was recorded without -l, or paused, or nothing had @profile "
-                                "(venturi run -l, -p MODULE); venturi stats shows functions");
+        : is_about_c(recording)
+            ? ": it was recorded without -l, or paused, or not compiled for it (`venturi cc -l`, "
+              "then `venturi run -l`; of Python @profile or -p MODULE); venturi stats shows "
+              "functions"
+            : ": it was recorded without -l, or paused, or nothing had @profile "
+              "(venturi run -l, -p MODULE); venturi stats shows functions");
     vt_recording_close(recording);
     return code;
 }
@@ -405,7 +430,7 @@ static int run(int argc, char **argv)
         return code;
     code = load(&lines, &request);
     if (code)
-        return vti_cmd_error("lines", code);
+        return vti_reading_refuse("lines", request.files[0], code);
     code = choose_and_show(&request, &lines, &view);
     vti_lines_view_fini(&view);
     vti_lines_fini(&lines);

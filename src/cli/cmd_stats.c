@@ -283,7 +283,7 @@ static int show_pstats(const struct request *request)
                             request->file);
     code = vti_profile_open(&profile, request->file, NULL);
     if (code)
-        return vti_cmd_error("stats", code);
+        return vti_reading_refuse("stats", request->file, code);
     code = show_all(request, &profile);
     vti_profile_fini(&profile);
     return code;

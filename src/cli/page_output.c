@@ -106,6 +106,11 @@ int vti_page_output_write(const char *command, const struct vti_page_output *out
 
     vti_stop_watch(NULL);
     code = vti_output_open(&file, output->path, output->force || is_page(output->path), false);
+    if (code == VTI_E_EXISTS)
+        return vti_cmd_fail(command,
+                            "%s: already exists and is not a page of Venturi's (--force would "
+                            "replace it)",
+                            output->path);
     if (code)
         return vti_cmd_error(command, code);
     sink = (struct vti_sink){write_output, file};

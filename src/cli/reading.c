@@ -1,7 +1,11 @@
 /* reading.c - what the commands that read recordings have in common. */
 #include "cli/reading.h"
 
+#include "analyze/lines.h"
+#include "analyze/profile.h"
 #include "analyze/values.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/quantity.h"
 #include "model/line_table.h"
@@ -22,6 +26,51 @@ int vti_reading_check(const char *command, const char *path)
     return 0;
 }
 
+/* Which command is for such a file; NULL: none that can be told. */
+static const char *find_command(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    const char *command = NULL;
+    const uint8_t *bytes;
+    struct vti_mapping map;
+
+    if (vti_profile_is_recording(path) || vti_mapping_open(&map, path))
+        return NULL;
+    bytes = map.data;
+    if (vti_lines_is_lprof(map.data, map.size))
+        command = "lines";
+    else if (map.size > 1 && (bytes[0] & 0x7f) == '{' && /* marshal: a dictionary whose … */
+             ((bytes[1] & 0x7f) == '(' || (bytes[1] & 0x7f) == ')')) /* … first key is a tuple */
+        command = "stats";
+    else if (ending && !strcmp(ending, ".py"))
+        command = "run";
+    vti_mapping_close(&map);
+    return command;
+}
+
+int vti_reading_refuse(const char *command, const char *path, int code)
+{
+    const char *other;
+    char why[1024];
+
+    snprintf(why, sizeof why, "%s", vti_error_message(code)); /* looking at it may fail anew */
+    other = find_command(path);
+    if (!other || !strcmp(other, command))
+        return vti_cmd_error(command, vti_fail(code, "%s", why));
+    if (!strcmp(other, "run"))
+        return vti_cmd_fail(command, "%s: is a script: venturi run %s records it", path, path);
+    if (!strcmp(other, "lines"))
+        return vti_cmd_fail(command, "%s: is a profile of lines: venturi lines %s shows it", path,
+                            path);
+    if (!strcmp(command, "report"))
+        return vti_cmd_fail(command,
+                            "%s: is a profile of functions: venturi stats %s shows it, "
+                            "-o page.html makes a page of it",
+                            path, path);
+    return vti_cmd_fail(command, "%s: is a profile of functions%s: venturi stats %s shows it", path,
+                        strcmp(command, "flame") ? "" : ", which holds no paths", path);
+}
+
 /* One in which there is something: 0, or an exit code after one line on stderr. */
 static int open_recording(const char *command, const char *path, vt_recording **recording)
 {
@@ -30,7 +79,7 @@ static int open_recording(const char *command, const char *path, vt_recording **
     int code = vt_recording_open(recording, path);
 
     if (code)
-        return vti_cmd_error(command, code);
+        return vti_reading_refuse(command, path, code);
     vt_recording_info(*recording, &info);
     if (info.event_count || info.process_count || !vt_recording_damage(*recording, 0, &damage))
         return 0;

@@ -7,6 +7,9 @@
 /* Whether `path` was given and can be a recording: 0, or an exit code after one line on stderr. */
 int vti_reading_check(const char *command, const char *path);
 
+/* Fails with a code of reading `path`; where another command is for such a file, it is named instead. Returns VTI_EXIT_BAD. */
+int vti_reading_refuse(const char *command, const char *path, int code);
+
 /* Fails because the recording does not hold what is asked for: damaged, not closed, or as `hint` says. */
 int vti_reading_lacks(const char *command, const vt_recording *recording, const char *what,
                       const char *hint);

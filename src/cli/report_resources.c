@@ -15,16 +15,27 @@
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* Per second, where values are totals that grow; in one slot the growth between the readings that hold at its ends. */
+/*
+ * Per second, where values are totals that grow; in one slot the growth between the readings that hold at its ends. Those that
+ * are nearer than a quarter of the usual interval, or are the same one, are joined with a neighbour: a few milliseconds
+ * make any rate, and a slot without a reading is not one without growth.
+ */
 static double rate_at(const struct vti_resource_series *series, enum vti_resource value,
                       int64_t from_ns, int64_t to_ns)
 {
     const struct vti_resource_point *from = vti_resource_at(series, from_ns);
     const struct vti_resource_point *to = vti_resource_at(series, to_ns);
+    const struct vti_resource_point *first = series->points, *last = first + series->count - 1;
+    int64_t near_ns = (last->time_ns - first->time_ns) / (int64_t)(series->count - 1) / 4;
 
+    while (from && to && to->time_ns - from->time_ns < near_ns && (to < last || from > first))
+        if (to < last)
+            to++;
+        else
+            from--;
     if (!from || !to || !(from->known & to->known & 1u << value) || to->time_ns <= from->time_ns ||
         to->values[value] < from->values[value])
-        return from && from == to ? 0 : NAN;
+        return NAN;
     return (double)(to->values[value] - from->values[value]) /
            ((double)(to->time_ns - from->time_ns) / 1e9);
 }

@@ -68,6 +68,11 @@ int vti_run_output_name(struct vti_run_output *output, const char *title, bool h
     }
     if (!strcmp(output->asked, "-"))
         return vti_cmd_fail("run", "-o -: standard output is the program's; give a file");
+    if (has_ending(output->asked, ".html") || has_ending(output->asked, ".htm"))
+        return vti_cmd_fail("run",
+                            "%s: -o names the recording (x.vt, .prof, .lprof); venturi report x.vt "
+                            "-o %s makes the page",
+                            output->asked, output->asked);
     output->is_lines = has_ending(output->asked, ".lprof");
     output->is_profile = output->is_lines || has_ending(output->asked, ".prof");
     code = check_kind(output, has_lines, has_calls);

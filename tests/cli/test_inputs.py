@@ -1,5 +1,7 @@
-"""What no command may do with its input: wait for it for ever, or write over it."""
+"""What no command may do with its input: wait for it for ever, or write over it; and what helps where it is another kind of file."""
+import marshal
 import os
+import pickle
 
 import pytest
 
@@ -38,3 +40,44 @@ def test_the_output_is_never_the_input(venturi, make_recording, tmp_path, comman
     assert "so it cannot be the output too" in done.stderr
     assert path.read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == sorted({"in.vt", other.name})
+
+
+FUNCTIONS = marshal.dumps({("a.py", 1, "f"): (1, 1, 0.5, 0.5, {})})
+OTHERS = {"x.prof": FUNCTIONS, "x.lprof": pickle.dumps({}, 4), "x.py": b"print(1)\n"}
+
+
+@pytest.mark.parametrize("command, name, said", [
+    ("report", "x.prof", "is a profile of functions: venturi stats x.prof shows it, -o page.html makes a page of it"),
+    ("flame", "x.prof", "is a profile of functions, which holds no paths: venturi stats x.prof shows it"),
+    ("lines", "x.prof", "is a profile of functions: venturi stats x.prof shows it"),
+    ("report", "x.lprof", "is a profile of lines: venturi lines x.lprof shows it"),
+    ("flame", "x.lprof", "is a profile of lines: venturi lines x.lprof shows it"),
+    ("stats", "x.lprof", "is a profile of lines: venturi lines x.lprof shows it"),
+    ("stats", "x.py", "is a script: venturi run x.py records it"),
+    ("lines", "x.py", "is a script: venturi run x.py records it"),
+    ("report", "x.py", "is a script: venturi run x.py records it"),
+])
+def test_files_of_another_command(venturi, tmp_path, command, name, said):
+    (tmp_path / name).write_bytes(OTHERS[name])
+    assert venturi(command, name, cwd=tmp_path, check=2).stderr == "venturi %s: %s: %s\n" % (command, name, said)
+
+
+def test_what_nobody_reads_keeps_its_reason(venturi, tmp_path):
+    (tmp_path / "x.json").write_text('{"a": 1}')
+    said = venturi("report", "x.json", cwd=tmp_path, check=2).stderr
+    assert said == "venturi report: x.json: not a Venturi recording (it does not begin like one)\n"
+    assert "No such file" in venturi("report", "none.py", cwd=tmp_path, check=2).stderr
+
+
+def test_a_page_replaces_only_pages(venturi, make_recording, tmp_path):
+    (tmp_path / "x.py").write_text("print(1)\n")
+    said = venturi("report", make_recording(), "-o", "x.py", cwd=tmp_path, check=2).stderr
+    assert said == "venturi report: x.py: already exists and is not a page of Venturi's (--force would replace it)\n"
+    assert (tmp_path / "x.py").read_text() == "print(1)\n"
+
+
+@pytest.mark.parametrize("name", ["x.html", "x.htm"])
+def test_run_writes_no_page(venturi, tmp_path, name):
+    said = venturi("run", "-o", name, "true", cwd=tmp_path, check=2).stderr
+    assert said.count("\n") == 1 and "venturi report x.vt -o %s makes the page" % name in said
+    assert not os.listdir(tmp_path)

@@ -71,12 +71,15 @@ def test_another_folder_is_the_same_file(venturi, tmp_path):
     assert {match for name, match in found if name == "main.<locals>.<lambda>"} == {"gone", "new"}
 
 
-def test_says_which_is_slower(venturi, two):
+def test_says_which_is_slower(venturi, two, tmp_path):
     base, new = two
-    assert "The new run is slower" in venturi("diff", base, new, check=0).stdout
-    assert "The new run is faster" in venturi("diff", new, base, check=0).stdout
-    same = venturi("diff", base, base, check=0).stdout
-    assert "takes as long as the base" in same and "Nothing changed" in same
+    assert " us (6.50 us more, +5 %)\n" in venturi("diff", base, new, check=0).stdout
+    assert " us (6.50 us less, -5 %)\n" in venturi("diff", new, base, check=0).stdout
+    assert "Nothing changed" in venturi("diff", base, base, check=0).stdout
+    quick, slow = (trees.write(tmp_path / name, lasted=ns) for name, ns in (("quick.vt", 2000000), ("slow.vt", 3000000)))
+    assert "slower: 2.00 ms, then 3.00 ms (1.00 ms more, +50 %)\n" in venturi("diff", quick, slow, check=0).stdout
+    assert "faster: 3.00 ms, then 2.00 ms (1.00 ms less, -33 %)\n" in venturi("diff", slow, quick, check=0).stdout
+    assert "lasted as long as the base: 3.00 ms, then 3.00 ms\n" in venturi("diff", slow, slow, check=0).stdout
 
 
 def test_fits_a_terminal(venturi, two):
@@ -99,7 +102,7 @@ def test_files_of_cprofile(venturi, prof):
 def test_from_nothing_there_is_no_share(venturi, two, tmp_path):
     nothing = trees.write(tmp_path / "nothing.vt", {0: {1: (0, 1, 1, 0, 0)}}, {1: trees.FUNCTIONS[1]})
     text = venturi("diff", nothing, two[1]).stdout
-    assert "slower: 0 ns of own time, then " in text and " more)." in text and "%)" not in text
+    assert ": 0 ns, then " in text and " more)\n" in text and "%)" not in text
 
 
 def test_recording_with_cprofile(venturi, two, tmp_path):

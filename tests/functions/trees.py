@@ -36,13 +36,13 @@ def totals(tree):
     return found
 
 
-def write(path, trees=None, functions=None):
+def write(path, trees=None, functions=None, lasted=0):
     trees = TREES if trees is None else trees
     writer = Writer()
     writer.meta(venturi="1", command="python3\0run.py")
     writer.host()
     writer.clock(kind=2)
-    writer.process(0, pid=100, name="python3")
+    writer.process(0, pid=100, name="python3", start=1 if lasted else 0, end=1 + lasted if lasted else 0)
     for site, (name, function, file, line, unit) in (functions or FUNCTIONS).items():
         writer.site(site, name, 4, function, file, line, unit)
     for track, tree in trees.items():

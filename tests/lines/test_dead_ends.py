@@ -71,6 +71,13 @@ def test_cut_off(venturi, tmp_path):
     assert "@profile" not in said and "bytes" in said
 
 
+@pytest.mark.parametrize("unit", ["c", "python"])
+def test_recorded_without_lines(venturi, tmp_path, unit):
+    """The language of its functions decides what helps, not the program that called them."""
+    said = venturi("lines", write(tmp_path / "a.vt", {}, sites={1: ("f", "/src/f", 1, unit)}), check=2).stderr
+    assert ("venturi cc -l" in said) == (unit == "c") and "@profile" in said
+
+
 def test_missing_text_names_functions(venturi, tmp_path):
     path = write(tmp_path / "a.vt", {"main": MAIN}, sites={1: ("main", "/no/such.py", 1, "python")})
     venturi("export", path, "-o", tmp_path / "a.lprof", check=0)
@@ -104,6 +111,7 @@ def test_programs_of_c(venturi, tmp_path):
     subprocess.run(["gcc", "c.c", "-o", "plain"], cwd=tmp_path, check=True)
     venturi("cc", "-l", "c.c", "-o", "lines", cwd=tmp_path, check=0)
     assert "next  venturi run -l ./lines" in venturi("run", "-o", "a.vt", "./lines", cwd=tmp_path, check=0).stderr
+    assert "`venturi cc -l`, then `venturi run -l`" in venturi("lines", "a.vt", cwd=tmp_path, check=2).stderr
     assert "next  venturi cc -l" in venturi("run", "-l", "-o", "b.vt", "./plain", cwd=tmp_path, check=0).stderr
     said = venturi("run", "-l", "-p", "main", "-o", "c.vt", "./lines", cwd=tmp_path, check=0).stderr
     assert "-p is for Python" in said and "next  venturi lines c.vt" in said

@@ -295,7 +295,7 @@ subprocess.run(["sleep", "0.3"])
     assert 2 <= len(rows) < 25  # of the last second or two, not of three
     assert rows[-1]["time_ns"] - rows[0]["time_ns"] < 2.2e9
     names = [row["name"] for row in processes(recording)]
-    assert names.count("sleep") == 1 and len(names) == 2
+    assert len(names) - names.count("sleep") == 1 and names.count("sleep") <= 1  # the first one is forgotten
 
 
 def test_drainer_is_killed(tmp_path):

@@ -1,6 +1,9 @@
 """The summary in the terminal: exact text of small recordings, at any width, with and without colour and UTF-8."""
 import pytest
+from cli_conftest import NewRecording
+from vtwrite import join
 
+RESOURCES = 29
 MS = 1000000
 SMALL = [("main", 0, 100 * MS), ("load", 10 * MS, 40 * MS), ("work", 40 * MS, 95 * MS)]
 
@@ -123,3 +126,20 @@ def test_help_fits_a_screen(venturi):
     for command in ("report", "flame"):
         lines = venturi(command, "--help", check=0).stdout.splitlines()
         assert len(lines) <= 32 and max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("times", [[0, 2, 100, 200, 300, 400], [0, 100, 200, 300, 400, 402],
+                                   [0, 100, 200, 300, 310, 400, 500, 600, 700, 800]])
+def test_readings_that_are_near_have_no_rate(venturi, tmp_path, times):
+    """CPU time comes in steps: 40 ms for each tenth of a second, and the second of two that are near has 4 ms more."""
+    w = NewRecording(end=times[-1] * MS)
+    readings, before = [], 0
+    for at in times:
+        used = at * 4 // 10 + (4 if 0 < at - before < 50 else 0)
+        entry = join(1, 0, (at - before) * MS, 1, used * MS)
+        readings.append(join(2, len(entry)) + entry)
+        before = at
+    w.block(RESOURCES, b"".join(readings), len(readings), last=times[-1] * MS)
+    text = shown(venturi, w.save(tmp_path / "x.vt"), 80)
+    curve, rate = [line.split("at most ") for line in text.splitlines() if line.startswith("  CPU ")][0]
+    assert 0.39 <= float(rate.split()[0]) <= 0.45 and "▁" not in curve, text

@@ -86,6 +86,18 @@ describe("a profile of five roots and eight threads", async () => {
     expect(rankThreads(data, "thread", undefined, [5]).map((row) => row.name)).toEqual(["pool-5 · 705"]);
   });
 
+  it("ranks threads that have only spans beside those with calls, and spans of the others not", () => {
+    const missing = data.recording.tracks.length; // a thread without calls
+    const stats = {
+      site: Uint32Array.of(0, missing),
+      count: Uint32Array.of(3, 4),
+      self: Float64Array.of(5e9, 6e9),
+    } as StatsReply;
+    const [without, all] = [undefined, stats].map((reply) => rankThreads(data, "thread", reply, null));
+    expect(all!.slice(0, -1)).toEqual(without);
+    expect(all!.at(-1)).toMatchObject({ count: NaN, self: 6e9, place: "unknown process, only spans" });
+  });
+
   it("ranks the functions of some threads", () => {
     const rows = rankFunctions(data, [1]);
     expect(wholeOf(rows)).toBeCloseTo(rankThreads(data, "thread", undefined, [1])[0]!.self, 3);

@@ -151,50 +151,58 @@ interface Sum {
   self: number;
 }
 
-/* Own time of a thread's functions adds up to its time within functions, and likewise of spans: nothing counts twice. */
-function sumByTrack(
-  data: PageData,
-  stats: StatsReply | undefined,
-  tracks: readonly number[] | null,
-): Map<number, Sum> {
+type Add = (track: number, count: number, self: number) => void;
+
+/* Of these tracks; null: of all. */
+function sumByTrack(tracks: readonly number[] | null, addAll: (add: Add) => void): Map<number, Sum> {
   const sums = new Map<number, Sum>();
-  const add = (track: number, count: number, self: number) => {
+  addAll((track, count, self) => {
     const sum = sums.get(track);
     if (tracks && !tracks.includes(track)) return;
     if (sum) {
       sum.count += count;
       sum.self += self;
     } else sums.set(track, { count, self });
-  };
-  const calls = callRows(data);
-  if (calls.length > 0)
-    for (let row = 0; row < calls.length; row++) add(calls.track(row), calls.count[row]!, calls.self[row]!);
-  else stats?.site.forEach((track, i) => add(track, stats.count[i]!, stats.self[i]!));
+  });
   return sums;
 }
 
-/* Threads, or processes with all their threads: calls and time within functions, or without functions within spans. `stats` are by track. */
+/* Threads, or processes with all their threads: calls and time within functions, or without functions within spans. `stats` are by track.
+ * Own time of a thread's functions adds up to its time within functions, and likewise of spans: nothing counts twice. */
 export function rankThreads(
   data: PageData,
   by: "thread" | "process",
   stats: StatsReply | undefined,
   tracks: readonly number[] | null,
 ): RankRow[] {
+  const calls = callRows(data);
+  const ofCalls = sumByTrack(tracks, (add) => {
+    for (let row = 0; row < calls.length; row++) add(calls.track(row), calls.count[row]!, calls.self[row]!);
+  });
+  const ofSpans = sumByTrack(tracks, (add) =>
+    stats?.site.forEach((track, i) => add(track, stats.count[i]!, stats.self[i]!)),
+  );
+  const groupOf = (track: number) => (by === "thread" ? track : placeOfTrack(data, track).process);
+  const withCalls = new Set(Array.from(ofCalls.keys(), groupOf));
   const rows = new Map<number, RankRow>();
-  for (const [track, { count, self }] of sumByTrack(data, stats, tracks)) {
+  const onlySpans = [...ofSpans].filter(([track]) => !withCalls.has(groupOf(track)));
+  for (const [track, { count, self }] of [...ofCalls, ...onlySpans]) {
     const place = placeOfTrack(data, track);
-    const group = by === "thread" ? track : place.process;
+    const group = groupOf(track);
+    const isBeside = calls.length > 0 && !withCalls.has(group); // spans where others have calls
+    const where =
+      by === "thread" ? place.processLabel : (data.recording.processes[place.process]?.command ?? "");
     const row = rows.get(group) ?? {
       ...UNKNOWN,
       count: 0,
       total: 0,
       self: 0,
       name: by === "thread" ? place.threadLabel : place.processLabel,
-      place: by === "thread" ? place.processLabel : (data.recording.processes[place.process]?.command ?? ""),
+      place: isBeside ? [where, "only spans"].filter(Boolean).join(", ") : where,
       searched: [place.threadLabel, place.processLabel],
       chooses: { tracks: [] as number[] },
     };
-    row.count += count;
+    row.count += isBeside ? NaN : count; // spans are no calls
     row.total += self;
     row.self += self;
     row.avg = average(row.total, row.count);

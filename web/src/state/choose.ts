@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import type { Range } from "../data/work";
 import { NOTHING, selection, view } from "./selection";
 import type { Selection } from "./selection";
+import { say } from "./status";
 
 const MOST_KEPT = 50;
 const earlier = signal<Selection[]>([]);
@@ -13,7 +14,13 @@ export function choose(change: Partial<Selection>): void {
   const now = selection.peek();
 
   earlier.value = [...earlier.peek().slice(-MOST_KEPT + 1), now];
-  selection.value = { ...now, ...change };
+  take({ ...now, ...change });
+}
+
+/* What was said about a span goes with it. */
+function take(next: Selection): void {
+  if (isEmpty(next) || (selection.peek().span && !next.span)) say("");
+  selection.value = next;
 }
 
 export function chooseRange(range: Range | null): void {
@@ -47,10 +54,11 @@ export function chooseBack(): void {
 
   if (!last) return;
   earlier.value = list.slice(0, -1);
-  selection.value = last;
+  take(last);
 }
 
 export function showView(id: string): void {
+  if (view.peek() !== id) say("");
   view.value = id;
 }
 

@@ -62,13 +62,18 @@ export function onKeyDown(event: KeyboardEvent): void {
   const isButton = event.target instanceof HTMLElement && event.target.closest("button,a,summary,[role=tab]");
 
   if (isButton && (name === "Enter" || name === " ")) return;
+  if (runKey(name)) event.preventDefault();
+}
+
+/* Does what the key means now; false: it means nothing. */
+export function runKey(name: string): boolean {
   for (const group of keyGroups.peek())
     for (const action of group.actions)
       if (action.keys.includes(name)) {
-        event.preventDefault();
         action.run();
-        return;
+        return true;
       }
+  return false;
 }
 
 function useLatest<T>(value: T): { current: T } {

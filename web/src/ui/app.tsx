@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageData } from "../data/types";
 import { chooseBack, chooseNothing, isEmpty, showView } from "../state/choose";
-import { EVERYWHERE, onKeyDown, useKeys } from "../state/keys";
+import { EVERYWHERE, onKeyDown, runKey, useKeys } from "../state/keys";
 import { matcher } from "../state/search";
 import { search, selection, view } from "../state/selection";
 import { say, status } from "../state/status";
@@ -15,6 +15,7 @@ import { formatCount, formatDuration, formatMoment } from "./format";
 import { Help } from "./help";
 import { Button, Empty } from "./parts";
 import { SelectionBar } from "./selected";
+import { plainSentence, Sentence } from "./sentence";
 import { clean, lastPart } from "./text";
 import { Threads } from "./threads";
 
@@ -22,9 +23,7 @@ import { Threads } from "./threads";
 export function viewsOf(data: PageData): View[] {
   const isDiff = data.directory.kind === "diff";
 
-  return VIEWS.filter((one) =>
-    isDiff ? one.id === "diff" || one.missing(data) === null : one.id !== "diff",
-  );
+  return VIEWS.filter((one) => (one.id === "diff") === isDiff);
 }
 
 /* A sentence in place of the whole page. */
@@ -72,7 +71,13 @@ export function App({ data, worker }: ViewProps) {
       <Header data={data} views={views} current={current} input={input} openDialog={setDialog} />
       <SelectionBar data={data} />
       <main id="main" class={`view view-${current.id}`} tabIndex={-1} aria-label={current.title}>
-        {missing === null ? <Shown key={current.id} data={data} worker={worker} /> : <Empty>{missing}</Empty>}
+        {missing === null ? (
+          <Shown key={current.id} data={data} worker={worker} />
+        ) : (
+          <Empty>
+            <Sentence text={missing} />
+          </Empty>
+        )}
       </main>
       <Footer data={data} />
       {dialog === "help" && <Help views={views} onClose={() => setDialog(null)} />}
@@ -88,8 +93,18 @@ function skipToMain(event: Event): void {
 }
 
 function clear(): void {
+  say("");
   if (search.peek()) search.value = "";
   else if (!isEmpty(selection.peek())) chooseNothing();
+}
+
+/* Views that do not walk through what is found themselves have a list, whose first is meant. */
+function goToMatch(): void {
+  if (!matcher.peek().isActive || runKey("Enter")) return;
+  const first = document.querySelector<HTMLElement>("#main .is-match, #main [data-at='0']");
+
+  first?.focus();
+  first?.scrollIntoView({ block: "nearest" });
 }
 
 function copyName(): void {
@@ -125,7 +140,7 @@ function Header(props: {
             type="button"
             class={one.missing(data) === null ? "" : "is-missing"}
             aria-current={one === current ? "page" : undefined}
-            title={`${one.question} (${i + 1})`}
+            title={`${plainSentence(one.missing(data) ?? one.question)} (${i + 1})`}
             onClick={() => showView(one.id)}
           >
             {one.title}
@@ -138,7 +153,7 @@ function Header(props: {
         Threads
       </Button>
       <Button onClick={() => chooseTheme(next[themeChoice.value])} title="Light, dark, or as the system">
-        {{ system: "Auto", dark: "Dark", light: "Light" }[themeChoice.value]}
+        Theme: {{ system: "auto", dark: "dark", light: "light" }[themeChoice.value]}
       </Button>
       <Button onClick={() => props.openDialog("help")} title="Keys and views (?)">
         ?
@@ -176,7 +191,11 @@ function SearchBox({ data, input }: { data: PageData; input: { current: HTMLInpu
           if (event.key === "Escape") {
             search.value = "";
             event.currentTarget.blur();
-          } else if (event.key === "Enter") event.currentTarget.blur();
+          } else if (event.key === "Enter") {
+            event.preventDefault();
+            event.currentTarget.blur();
+            goToMatch();
+          }
         }}
       />
       <span id="search-note" class={now.error ? "search-note is-error" : "search-note"} role="status">

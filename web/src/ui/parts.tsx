@@ -63,9 +63,12 @@ export function Gap() {
 }
 
 /* Says that numbers are those of the whole run, although a range or threads are selected. */
-export function WholeRun() {
+export function WholeRun({ hint }: { hint?: string }) {
   return (
-    <span class="badge" title="This data has no times: the selected range and threads do not narrow it.">
+    <span
+      class="badge"
+      title={hint ?? "This data has no times: the selected range and threads do not narrow it."}
+    >
       whole run
     </span>
   );

@@ -5,21 +5,31 @@ import { type DiffRow, type Side, signOf, verdict, wholes } from "../../model/di
 import { formatChange, formatCount, formatDuration, formatShare, formatTime } from "../../ui/format";
 import { clean } from "../../ui/text";
 
-/* "The new run is slower by 120 ms (+12.0 %): …". */
+/* How long they lasted is what people wait for; self time adds threads up, and waiting too. */
 export function summary(data: PageData, rows: readonly DiffRow[]): string[] {
   const { base, now } = wholes(rows);
   const [before, after] = data.directory.recordings;
-  const fast = verdict(base, now);
-  const by = fast === "as fast" ? "as fast as the base" : `${fast} by ${formatTime(Math.abs(now - base))}`;
-  const percent = base > 0 && fast !== "as fast" ? ` (${timesText(base, now)})` : "";
-  const lines = [
-    `The new run is ${by}${percent}: ${formatTime(now)} within functions and spans, ${formatTime(base)} before.`,
-  ];
-  if (before && after)
+  const lines: string[] = [];
+
+  if (before && after && before.duration_ns > 0 && after.duration_ns > 0)
     lines.push(
-      `It lasted ${formatDuration(after.duration_ns)} (${clean(after.file, 60)}), the base ${formatDuration(before.duration_ns)} (${clean(before.file, 60)}).`,
+      `The new run is ${compared(before.duration_ns, after.duration_ns)}: it lasted ${formatDuration(after.duration_ns)} ` +
+        `(${clean(after.file, 60)}), the base ${formatDuration(before.duration_ns)} (${clean(before.file, 60)}).`,
     );
+  lines.push(
+    `Self time, all threads together: ${formatTime(base)} before, ${formatTime(now)} now, ${compared(base, now)}.`,
+  );
   return lines;
+}
+
+/* "slower by 120 ms (+12.0 %)". */
+function compared(base: number, now: number): string {
+  const fast = verdict(base, now);
+  const percent = base > 0 && fast !== "as fast" ? ` (${timesText(base, now)})` : "";
+
+  return fast === "as fast"
+    ? "as fast as the base"
+    : `${fast} by ${formatTime(Math.abs(now - base))}${percent}`;
 }
 
 export function sideText(side: Side): string {

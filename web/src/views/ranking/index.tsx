@@ -106,15 +106,17 @@ function columnsOf(rows: readonly RankRow[], group: Group): TableColumn[] {
 function useRows(data: PageData, worker: Worker, group: Group) {
   const { range, tracks } = selection.value;
   const isOfSites = group === "span" && (range !== null || tracks !== null);
-  const isOfTracks = (group === "thread" || group === "process") && !data.tables.calls?.rows;
-  const ask = { range, tracks, sites: null };
+  const hasCalls = (data.tables.calls?.rows ?? 0) > 0; // these are of the whole run, and spans beside them too
+  const isOfTracks = (group === "thread" || group === "process") && (data.tables.span_stats?.rows ?? 0) > 0;
+  const ask = { range: isOfTracks && hasCalls ? null : range, tracks, sites: null };
   const bySite = useReply(worker, "stats", isOfSites ? { ...ask, by: "site" } : null);
   const byTrack = useReply(worker, "stats", isOfTracks ? { ...ask, by: "track" } : null);
   const answer = isOfSites ? bySite : isOfTracks ? byTrack : null;
   const reply = answer?.reply;
   const rows = useMemo(() => rowsOf(data, group, reply, tracks), [data, group, reply, tracks]);
   const isAbout = reply?.isAbout ?? false;
-  return { rows, isAbout, isPending: answer?.isPending ?? false, error: answer?.error ?? null };
+  const error = isOfTracks && hasCalls ? null : (answer?.error ?? null);
+  return { rows, isAbout, isPending: answer?.isPending ?? false, error };
 }
 
 function rowsOf(

@@ -5,7 +5,9 @@ import type { PageData } from "../../data/types";
 import { usageOf, usageProcesses, usageTrees } from "../../model/usage";
 import type { UsageProcess, UsageTree } from "../../model/usage";
 import { setOption, textOption } from "../../state/options";
+import { selection } from "../../state/selection";
 import { formatBytes, formatCount, formatShare, formatTime } from "../../ui/format";
+import { WholeRun } from "../../ui/parts";
 import { clean } from "../../ui/text";
 import type { View, ViewProps } from "../view";
 import { Chart } from "./chart";
@@ -42,7 +44,12 @@ function ResourcesView({ data }: ViewProps) {
   if (!whole) return null;
   return (
     <div class="resources">
-      <Totals tree={whole} />
+      <div class="resources-totals">
+        <Totals tree={whole} />
+        {selection.value.range && (
+          <WholeRun hint="Totals are those of the whole run: the selected range does not narrow them." />
+        )}
+      </div>
       {usage.seconds.length < 2 && (
         <p class="muted">It ended within two readings: there are totals, but no curves.</p>
       )}
@@ -229,6 +236,6 @@ export const resources: View = {
   missing: (data: PageData) =>
     data.tables.resource_trees?.rows
       ? null
-      : "CPU, memory and I/O were not sampled. `venturi run` does so unless --no-resources is given.",
+      : "CPU, memory and I/O were not sampled. `venturi run` does so unless `--no-resources` is given.",
   component: ResourcesView,
 };

@@ -27,6 +27,16 @@ function chosenOf(functions: ListedFunction[]): ListedFunction | undefined {
   return functions.find((one) => keys.includes(one.key)) ?? functions[0];
 }
 
+/* Said when what is shown is not what is selected; null: it is, or nothing is selected. */
+function insteadOf(chosen: ListedFunction): string | null {
+  const keys = selection.value.frames;
+  const name = clean(keys[0]?.split("\u0001")[0] || "(no name)", 80);
+
+  if (keys.length === 0 || keys.includes(chosen.key)) return null;
+  const subject = keys.length === 1 ? `${name} has` : `The ${formatCount(keys.length)} selected names have`;
+  return `${subject} no counted lines; shown is ${clean(chosen.name, 80)}, the costliest that has some.`;
+}
+
 function SourceView({ data }: ViewProps) {
   const functions = listedFunctions(data);
   const chosen = chosenOf(functions);
@@ -49,6 +59,7 @@ function SourceView({ data }: ViewProps) {
     { keys: ["["], title: "Previous function", run: () => step(-1) },
   ]);
   if (!chosen || !shown) return null;
+  const instead = insteadOf(chosen);
   return (
     <div class="source">
       <FunctionList functions={functions} chosen={chosen} />
@@ -74,6 +85,11 @@ function SourceView({ data }: ViewProps) {
             CSV
           </Button>
         </Toolbar>
+        {instead && (
+          <p class="source-summary" role="status">
+            {instead}
+          </p>
+        )}
         <Summary chosen={chosen} shown={shown} />
         <Lines chosen={chosen} shown={shown} body={body} />
       </section>
@@ -220,7 +236,7 @@ function Line(props: {
         <td class="is-number">{line.suspended > 0 ? formatTime(line.suspended) : ""}</td>
       )}
       <td class="is-number source-share">
-        {Number.isFinite(line.time) ? formatShare(line.share) : ""}
+        {Number.isFinite(line.time) ? `${mark}${formatShare(line.share)}` : ""}
         <span class="source-heat" aria-hidden="true" ref={(element) => heatUp(element, heat)} />
       </td>
       <td class="source-code">
@@ -281,6 +297,6 @@ export const source: View = {
   missing: (data: PageData) =>
     listedFunctions(data).length
       ? null
-      : "No lines were counted. Record with `venturi run -l`, and mark functions with @profile (or choose them with -p).",
+      : "No lines were counted. Record with `venturi run -l`, and mark functions with `@profile` (or choose them with `-p`).",
   component: SourceView,
 };
