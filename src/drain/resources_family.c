@@ -281,12 +281,30 @@ static void read_one(struct vti_family *family, struct vti_watched *watched)
     watched->rounds++;
 }
 
+static void reverse(struct vti_family *family)
+{
+    struct vti_watched *turned = NULL;
+
+    while (family->watched) {
+        struct vti_watched *first = family->watched;
+
+        family->watched = first->next;
+        first->next = turned;
+        turned = first;
+    }
+    family->watched = turned;
+}
+
+/* Parents are read before their children: one that is waited for in between counts as it was last seen. The other way
+ * round it would count twice, and the sum go back in the next round. */
 void vti_family_round(struct vti_family *family, pid_t last_pid, uint64_t now_ns)
 {
     free_list(&family->ended);
     vti_family_find_new(family, last_pid, now_ns);
+    reverse(family);
     for (struct vti_watched *w = family->watched; w; w = w->next)
         read_one(family, w);
+    reverse(family);
     sweep(family);
     for (struct vti_watched *w = family->watched; w; w = w->next)
         settle_io(family, w);

@@ -39,7 +39,7 @@ def test_threads_without_a_slot_at_an_early_end(record):
     assert [(row["reason"], row["events"]) for row in rows] == [("too many threads", 2 * 2 * (4200 - 4096))]
 
 
-@pytest.mark.parametrize("options", [[], ["--block", "10s" if SANITIZE else "1s"]])
+@pytest.mark.parametrize("options", [[], ["--block", "10s"]])
 def test_more_threads_than_buffers(record, options):
     """2,000 threads with 800 records each, four buffers: with --block each still gets its turn."""
     run = record("threads", 2000, 2000, 200, options=["--buffer", "256k", *options])
