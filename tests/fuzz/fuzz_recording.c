@@ -171,7 +171,7 @@ static void ask_for_lines(vt_recording *recording)
         const struct vti_line_track *track = &tables.tracks[i];
 
         for (uint32_t k = 0; k < track->node_ids.count; k++)
-            require(track->lines[k].node && track->lines[k].time <= VTI_LINE_SAMPLED);
+            require(track->lines[k].node && track->lines[k].time <= VTI_LINE_MIXED);
         require(track->callee_count <= track->callee_room);
     }
     for (size_t i = 0; i < tables.source_count; i++) {

@@ -92,6 +92,7 @@ describe.skipIf(!hasChromium)("timeline", () => {
       const [from, to] = ((await zoom()) ?? "0-0").split("-").map(Number);
       return to! - from!;
     };
+    const begin = (range: string | null) => Number((range ?? "0").split("-")[0]);
 
     await page.keyboard.press("w");
     await page.keyboard.press("w");
@@ -100,7 +101,7 @@ describe.skipIf(!hasChromium)("timeline", () => {
     await page.keyboard.press("d");
     await expect.poll(zoom).not.toBe(before);
     await page.keyboard.press("a");
-    await expect.poll(zoom).toBe(before);
+    await expect.poll(async () => Math.abs(begin(await zoom()) - begin(before))).toBeLessThan(3); // ns, whole ones
     const wide = await width();
     await page.mouse.move(box.x + 600, box.y + 60);
     await page.keyboard.down("Control");
@@ -122,10 +123,10 @@ describe.skipIf(!hasChromium)("timeline", () => {
     await drawn(page);
     const box = (await picture(page).canvas.boundingBox())!;
 
-    await page.mouse.move(box.x + 400, box.y + 60);
+    await page.mouse.move(box.x + 250, box.y + 60);
     await page.mouse.down();
     await page.mouse.move(box.x + 500, box.y + 60, { steps: 4 });
-    await page.mouse.move(box.x + 700, box.y + 60, { steps: 4 });
+    await page.mouse.move(box.x + box.width - 60, box.y + 60, { steps: 4 });
     await page.mouse.up();
     await hashHas(page, "range=");
     const [from, to] = (await option(page, "range"))!.split("-").map(Number) as [number, number];
