@@ -17,17 +17,68 @@
 #include "lines_trace.h"
 #include "threads.h"
 
+#include <link.h>
 #include <stddef.h>
 
 static PyObject *disable; /* sys.monitoring.DISABLE */
 static int tool = -1;
 static long local_events, global_events, instruction_event, start_event;
 
+/* ---- the thread state ------------------------------------------------------------------------- */
+
+/* Where the interpreter keeps the thread state of this thread: asking for it takes two calls, one of them of the loader.
+ * NULL: not looked for yet, or not found. */
+static __thread PyThreadState *const *current __attribute__((tls_model("initial-exec")));
+static bool is_hidden; /* it was not found once: nobody looks again */
+
+struct search {
+    const PyThreadState *thread;
+    PyThreadState *const *found;
+    size_t count;
+};
+
+/* Looks through the thread-local variables of the module that has the interpreter. */
+static int look_through(struct dl_phdr_info *module, size_t size, void *data)
+{
+    ElfW(Addr) code = (ElfW(Addr))_PyThreadState_UncheckedGet - module->dlpi_addr;
+    PyThreadState *const *words = module->dlpi_tls_data;
+    struct search *search = data;
+    size_t count = 0;
+    bool is_it = false;
+
+    (void)size;
+    for (size_t i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+
+        is_it |= part->p_type == PT_LOAD && code - part->p_vaddr < part->p_memsz;
+        if (part->p_type == PT_TLS && part->p_align >= sizeof *words)
+            count = part->p_memsz / sizeof *words;
+    }
+    for (size_t i = 0; is_it && words && i < count; i++)
+        if (words[i] == search->thread) {
+            search->found = &words[i];
+            search->count++;
+        }
+    return is_it;
+}
+
+VTI_PY_SLOW static const PyThreadState *ask_current(void)
+{
+    struct search search = {PyThreadState_Get(), NULL, 0};
+
+    if (!is_hidden)
+        dl_iterate_phdr(look_through, &search);
+    if (search.count == 1) /* of several nobody knows which it is */
+        current = search.found;
+    is_hidden = !current;
+    return search.thread;
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static inline const vti_py_frame *running_frame(void)
 {
-    const PyThreadState *thread = _PyThreadState_UncheckedGet();
+    const PyThreadState *thread = vti_py_likely(current) ? *current : ask_current();
 
 #if PY_VERSION_HEX >= 0x030d0000
     return thread->current_frame;
@@ -51,8 +102,8 @@ static inline uint32_t mark_of(const struct vti_py_lines *lines, const vti_py_fr
 
 static PyObject *on_line(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
 {
-    struct vti_py_lines *lines = vti_py_lines_of((PyCodeObject *)args[0]);
     const vti_py_frame *frame = running_frame();
+    struct vti_py_lines *lines = vti_py_lines_of((PyCodeObject *)args[0]);
 
     (void)self, (void)count, (void)names;
     if (vti_py_likely(lines))

@@ -38,6 +38,7 @@ static inline void arrive(struct vti_thread *self, struct vti_line_frame *top, u
                           uint32_t is_start, uint64_t now)
 {
     struct vti_line_row *row = &top->table->rows[at];
+    struct vti_line_row *from = top->row;
 
     vti_line_count(self, top->table);
     if (vti_unlikely(at >= top->table->row_count || !row->line)) {
@@ -49,6 +50,7 @@ static inline void arrive(struct vti_thread *self, struct vti_line_frame *top, u
         now = vti_clock_read(self->clock);
     }
     vti_line_step(self, top, row, is_start != 0, now);
+    vti_line_settle(self, from);
     if (vti_unlikely(is_start & VT_LINE_UNTOLD))
         row->line->events--;
 }
@@ -104,44 +106,71 @@ __attribute__((noinline)) static void reach_slowly(struct vt_lines *lines, const
         arrive(self, top, row, is_start, now);
 }
 
-/* From one statement to another of the same call, each on a line of its own, and both have run before. */
-static inline bool is_usual(const struct vti_thread *self, const struct vti_line_frame *top,
-                            const struct vti_line_row *row)
+/* The same when the innermost call is the one. */
+__attribute__((noinline)) static void arrive_slowly(struct vti_thread *self,
+                                                    struct vti_line_frame *top, uint32_t row)
 {
-    return self->clock == VTI_TICKS_QUICK && top->row && top->begin && !top->table->is_c &&
-           row->line && row->statement == row->line && vti_line_has_durations(top->statement) &&
-           !vti_line_is_shared(top->statement);
+    arrive(self, top, row, VT_LINE_STARTS, vti_clock_read(self->clock));
 }
 
-/* As vti_line_step(), of which it leaves out what cannot be. */
+__attribute__((noinline)) static void move_slowly(const struct vti_thread *self,
+                                                  struct vti_line *from, struct vti_line *to,
+                                                  uint64_t now)
+{
+    vti_line_close(self, from, now);
+    vti_line_open(self, to, now);
+}
+
+/* One line is left for another: no other call is at either of them, and there were no events of C. */
+static inline void move(const struct vti_thread *self, struct vti_line *from, struct vti_line *to,
+                        uint64_t now)
+{
+    uint64_t begin = from->begin;
+
+    if (vti_unlikely(from->open != 1 || !begin || to->open || self->slot->c_line_events)) {
+        move_slowly(self, from, to, now);
+        return;
+    }
+    from->begin = 0; /* first, as in vti_line_close() */
+    from->open = 0;
+    from->total += now - begin;
+    from->inner += self->slot->line_events - from->begun;
+    to->open = 1;
+    to->begun = self->slot->line_events;
+    to->begin = now;
+}
+
+/* As vti_line_step(), from one statement to another of the same call, each on a line of its own, both of which have run
+ * before. Of a row that is plain the open statement is the line itself. */
 void vt_line_reach_in(struct vt_lines *lines, const void *frame, uint32_t at, uint32_t is_start)
 {
     struct vti_thread *self = vti_line_counting();
     struct vti_line_frame *top = vti_likely(self) ? self->line_top : NULL;
-    struct vti_line_row *row;
+    struct vti_line_row *row, *from;
     uint64_t now;
 
     if (vti_unlikely(!top || top->frame != frame || top->table->lines != lines ||
-                     at >= top->table->row_count || is_start != VT_LINE_STARTS))
-        goto unusual;
+                     at >= top->table->row_count || is_start != VT_LINE_STARTS)) {
+        reach_slowly(lines, frame, at, is_start);
+        return;
+    }
     now = vti_clock_quick(); /* early: what has to wait for it waits less */
     row = &top->table->rows[at];
-    if (vti_unlikely(!is_usual(self, top, row)))
-        goto unusual;
-    self->slot->line_events++;
-    if (vti_likely(top->row != row)) {
-        vti_line_close(self, top->row->line, now);
-        vti_line_open(self, row->line, now);
+    from = top->row;
+    if (vti_unlikely(!from || !from->durations || !row->plain || !top->begin)) {
+        arrive_slowly(self, top, at);
+        return;
     }
-    top->row = row;
-    row->line->events++;
-    vti_line_note_execution(self, top->statement, now - top->begin);
-    top->statement = row->line;
+    vti_line_note_execution(from->plain, from->durations, now - top->begin);
+    self->slot->line_events++;
     top->begin = now;
-    row->line->hits++;
-    return;
-unusual:
-    reach_slowly(lines, frame, at, is_start);
+    row->plain->events++;
+    top->row = row;
+    row->plain->hits++;
+    top->statement = row->plain;
+    if (vti_likely(from != row))
+        move(self, from->plain, row->plain,
+             now); /* last: beside the call in it nothing has to be kept */
 }
 
 void vt_lines_leave(const void *frame)

@@ -11,8 +11,10 @@
 
 #include <venturi/line.h>
 
-/* Where the numbers of a row are; all NULL until it is reached. */
+/* Where the numbers of a row are; all NULL until it is reached. The first two are all that the hot path looks at. */
 struct vti_line_row {
+    struct vti_line *plain; /* `line`, if it is a statement, not of C, and the clock is quick */
+    struct vti_durations_unit *durations; /* of `plain`, once they have a place */
     struct vti_line *line;
     struct vti_line *statement;     /* `line` itself, unless the statement takes several */
     struct vti_line *first;         /* the line that the statement stands on */

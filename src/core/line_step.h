@@ -89,14 +89,14 @@ static inline void vti_line_count_duration(struct vti_durations_unit *durations,
 }
 
 /* Of a statement whose durations have a place. */
-static inline void vti_line_note_execution(const struct vti_thread *self,
-                                           struct vti_line *statement, uint64_t took)
+static inline void vti_line_note_execution(struct vti_line *statement,
+                                           struct vti_durations_unit *durations, uint64_t took)
 {
     if (vti_unlikely(took >= statement->longest))
         statement->longest = took;
     if (vti_unlikely(took < statement->shortest - 1))
         statement->shortest = took + 1;
-    vti_line_count_duration(vti_line_durations(self, statement), took);
+    vti_line_count_duration(durations, took);
 }
 
 static inline bool vti_line_has_durations(const struct vti_line *statement)
@@ -111,7 +111,7 @@ static inline void vti_line_end_execution(struct vti_thread *self, struct vti_li
     if (vti_unlikely(!statement->durations) && statement->shortest)
         vti_line_start_durations(self, statement);
     if (vti_line_has_durations(statement)) {
-        vti_line_note_execution(self, statement, took);
+        vti_line_note_execution(statement, vti_line_durations(self, statement), took);
         return;
     }
     if (took >= statement->longest)
@@ -124,6 +124,13 @@ static inline void vti_line_end_execution(struct vti_thread *self, struct vti_li
 static inline bool vti_line_is_shared(const struct vti_line *statement)
 {
     return statement->statement == 0;
+}
+
+/* A row is left: from now on its durations are found at once, if they have a place. */
+static inline void vti_line_settle(const struct vti_thread *self, struct vti_line_row *row)
+{
+    if (row && row->plain && vti_line_has_durations(row->plain))
+        row->durations = vti_line_durations(self, row->plain);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

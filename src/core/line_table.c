@@ -2,6 +2,7 @@
  * line_table.c - what a thread keeps for the lines of functions, and how that grows: tables of rows, the stack of
  * open calls, units in the arena. Slow path: signals blocked, no malloc.
  */
+#include "core/clock.h"
 #include "core/line.h"
 #include "core/runtime.h"
 #include "core/site.h"
@@ -300,6 +301,7 @@ static bool fill_first(struct vti_thread *self, struct vti_line_table *table, ui
     line = new_line(self, table, known->line, known->line);
     row->first = line;
     row->statement = row->is_shared ? row->whole : line;
+    row->plain = row->is_shared || table->is_c || self->clock != VTI_TICKS_QUICK ? NULL : line;
     row->line = line;
     return line != NULL;
 }
