@@ -195,6 +195,8 @@ struct vt_event {
     const char *loss_reason;
     uint64_t loss_events;
     int64_t loss_ns; /* length of the gap that ends here */
+    bool has_trace;  /* an async begin that has ids: */
+    uint8_t trace_base[16], trace_span[16], trace_parent[16];
 };
 
 VT_READ_API int vt_cursor_open(vt_cursor **cursor, vt_recording *recording,
@@ -206,6 +208,7 @@ VT_READ_API void vt_cursor_close(vt_cursor *cursor);
 struct vt_attr {
     uint32_t key; /* site id of the key */
     struct vt_value value;
+    bool is_of_begin; /* of an async span: said when it began, else while it ran or when it ended */
 };
 
 struct vt_span {
@@ -225,7 +228,12 @@ struct vt_span {
     struct vt_text error_type, error_message;
     const struct vt_attr *attrs;
     uint32_t attr_count;
-    uint32_t parent_site; /* of the span around it, or VT_NONE */
+    uint32_t parent_site;   /* of the span around it, or VT_NONE */
+    bool has_trace;         /* an async span of a trace; ids in the order of a UUID's digits: */
+    uint8_t trace_base[16]; /* the trace */
+    uint8_t trace_span[16]; /* the span itself */
+    uint8_t trace_parent
+        [16]; /* equal to the base: a root. The first half is zero where only a short id was known */
 };
 
 /* Calls `each` for every span that overlaps the filter, in the order in which they end, track by

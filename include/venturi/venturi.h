@@ -2,6 +2,7 @@
 #ifndef VENTURI_VENTURI_H
 #define VENTURI_VENTURI_H
 
+#include <venturi/context.h>
 #include <venturi/session.h>
 #include <venturi/span.h>
 

@@ -198,7 +198,8 @@ static struct vt_site *add_name(uint64_t hash, const char *text, size_t len)
     struct name **slot;
     struct vti_slow slow;
 
-    if (!vti_slow_enter(&slow, 0))
+    vti_slow_block(&slow);
+    if (!vti_runtime())
         goto out;
     vti_runtime_lock();
     if (!names) {

@@ -88,7 +88,7 @@ bool vti_thread_push_room(struct vti_thread *self)
 
 /* Frames above this are on another stack (an alternate signal stack, a coroutine) and tell nothing
  * about ours. The thread pointer lies just above the stack of every thread but the first. */
-static uintptr_t own_stack_high(void)
+uintptr_t vti_own_stack_high(void)
 {
     if (getpid() == (pid_t)syscall(SYS_gettid))
         return (uintptr_t)__libc_stack_end;
@@ -96,12 +96,16 @@ static uintptr_t own_stack_high(void)
 }
 
 /* A handler on an alternate stack tells nothing about the frames of the thread, wherever that stack lies. */
-bool vti_thread_is_on_own_stack(const struct vti_thread *self, uintptr_t frame)
+bool vti_is_on_own_stack(uintptr_t high, uintptr_t frame)
 {
     stack_t alternate;
 
-    return frame <= self->stack_high &&
-           (sigaltstack(NULL, &alternate) || !(alternate.ss_flags & SS_ONSTACK));
+    return frame <= high && (sigaltstack(NULL, &alternate) || !(alternate.ss_flags & SS_ONSTACK));
+}
+
+bool vti_thread_is_on_own_stack(const struct vti_thread *self, uintptr_t frame)
+{
+    return vti_is_on_own_stack(self->stack_high, frame);
 }
 
 /* Forgets what a thread that is gone was doing. */
@@ -225,7 +229,7 @@ static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
     if (!self->slot)
         return false;
     self->clock = arena->clock;
-    self->stack_high = own_stack_high();
+    self->stack_high = vti_own_stack_high();
     reset_stack(self);
     self->deep = (struct vti_unplaced_spans){0, 0, 0};
     self->slot->tid = (int32_t)syscall(SYS_gettid);

@@ -117,6 +117,10 @@ bool vti_thread_push_room(struct vti_thread *self);
 /* Whether a frame lies on the thread's own stack, and not on a handler's or a coroutine's. */
 bool vti_thread_is_on_own_stack(const struct vti_thread *self, uintptr_t frame);
 
+/* The same for whoever keeps the upper end of the stack, which the calling thread has from the first of these. */
+uintptr_t vti_own_stack_high(void);
+bool vti_is_on_own_stack(uintptr_t high, uintptr_t frame);
+
 /* Called once when the library is loaded: the hook for the end of threads. */
 void vti_thread_init(void);
 

@@ -87,6 +87,7 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
         [VTI_RECORD_ASYNC_BEGIN] = VTI_EVENT_ASYNC_BEGIN,
         [VTI_RECORD_ASYNC_END] = VTI_EVENT_ASYNC_END,
         [VTI_RECORD_ASYNC_ATTR] = VTI_EVENT_ASYNC_ATTR,
+        [VTI_RECORD_TRACE_BEGIN] = VTI_EVENT_ASYNC_BEGIN,
     };
     uint32_t kind = VTI_TAG_KIND(record->tag);
     struct vti_event event = {0};
@@ -106,6 +107,10 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
         memcpy(&event.async_id, data, 8);
         data += 8;
         len -= 8;
+    }
+    if (kind == VTI_RECORD_TRACE_BEGIN && len >= sizeof event.trace) {
+        event.has_trace = true;
+        memcpy(&event.trace, data, sizeof event.trace);
     }
     if (kind == VTI_RECORD_ERROR)
         add_error(&event, data, len);

@@ -114,11 +114,13 @@ static void add_span_args(struct chrome *chrome, const struct vt_span *span)
 {
     struct vti_buf text = {0};
 
-    if (!span->attr_count && !span->has_error && span->is_finished)
+    if (!span->attr_count && !span->has_error && !span->has_trace && span->is_finished)
         return;
     vti_json_key(&chrome->json, "args");
     vti_json_object(&chrome->json);
     vti_json_attrs(&chrome->json, chrome->recording, span);
+    if (span->has_trace)
+        vti_json_trace_ids(&chrome->json, span->trace_base, span->trace_span, span->trace_parent);
     if (span->has_error) {
         vti_error_text(&text, span);
         vti_json_key(&chrome->json, "error");

@@ -113,6 +113,29 @@ void vti_renumber_as(struct vti_renumber *renumber, uint32_t id, uint32_t number
         *place = number;
 }
 
+static void carry(struct vti_copy_input *input, const struct vt_span *span)
+{
+    struct vti_carried carried = {.track = span->track,
+                                  .event = {.kind = VTI_EVENT_ASYNC_BEGIN,
+                                            .site = span->site,
+                                            .async_id = span->async_id,
+                                            .has_trace = span->has_trace}};
+
+    memcpy(carried.event.trace.base, span->trace_base, sizeof span->trace_base);
+    memcpy(carried.event.trace.span, span->trace_span, sizeof span->trace_span);
+    memcpy(carried.event.trace.parent, span->trace_parent, sizeof span->trace_parent);
+    vti_buf_add(&input->carried, &carried, sizeof carried);
+    for (uint32_t i = 0; i < span->attr_count; i++) {
+        if (!span->attrs[i].is_of_begin)
+            continue;
+        carried.event = (struct vti_event){.kind = VTI_EVENT_ASYNC_ATTR,
+                                           .site = span->attrs[i].key,
+                                           .async_id = span->async_id,
+                                           .value = vti_event_value_of(&span->attrs[i].value)};
+        vti_buf_add(&input->carried, &carried, sizeof carried);
+    }
+}
+
 static int find_carried(struct vti_copy_input *input)
 {
     struct vt_filter instant = {input->from_ns, input->from_ns + 1, VT_NONE};
@@ -122,12 +145,9 @@ static int find_carried(struct vti_copy_input *input)
 
     if (got)
         return got;
-    while ((got = vti_span_walk_next(walk, &span)) > 0) {
-        struct vti_carried carried = {span.track, span.site, span.async_id};
-
+    while ((got = vti_span_walk_next(walk, &span)) > 0)
         if (span.async_id && span.begin_ns < input->from_ns)
-            vti_buf_add(&input->carried, &carried, sizeof carried);
-    }
+            carry(input, &span);
     vti_span_walk_close(walk);
     if (!got && input->carried.failed)
         got = vti_fail(VTI_E_NOMEM, "out of memory");

@@ -44,10 +44,10 @@ struct vti_copy_sites {
     size_t capacity;
 };
 
-/* An async span that is open where a slice begins. */
+/* What a slice begins with: async spans that are open there, and what was said when they began. Text is the recording's. */
 struct vti_carried {
-    uint32_t track, site;
-    uint64_t id;
+    uint32_t track;
+    struct vti_event event; /* without its time */
 };
 
 /* One recording that is copied. Zero it, set what comes first, then call _input_start. */

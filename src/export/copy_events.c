@@ -104,11 +104,9 @@ static int enter_slice(struct job *job, bool has_event)
     int code = begin_stretch(job);
 
     for (size_t i = 0; i < count && !code; i++) {
-        struct vti_event event = {.ticks = ticks,
-                                  .kind = VTI_EVENT_ASYNC_BEGIN,
-                                  .site = carried[i].site,
-                                  .async_id = carried[i].id};
+        struct vti_event event = carried[i].event;
 
+        event.ticks = ticks;
         if (carried[i].track == job->track->id)
             code = write_event(job, &event);
     }

@@ -337,6 +337,9 @@ static void add_details(struct jsonl *jsonl, const struct vt_event *event)
     case VT_EVENT_ASYNC_BEGIN:
         vti_json_add_uint(&jsonl->json, "id", event->async_id);
         add_site(jsonl, event, "name");
+        if (event->has_trace)
+            vti_json_trace_ids(&jsonl->json, event->trace_base, event->trace_span,
+                               event->trace_parent);
         break;
     case VT_EVENT_ASYNC_END:
         vti_json_add_uint(&jsonl->json, "id", event->async_id);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/protobuf.h"
+#include "base/uuid.h"
 #include "export/resource_counters.h"
 #include "model/span_walk.h"
 
@@ -168,6 +169,18 @@ static void add_notes(struct vti_perfetto *perfetto, const struct vt_span *span)
         add_error(perfetto, span);
     if (!span->is_finished)
         vti_perfetto_note_true(perfetto, "unfinished");
+}
+
+static void add_trace_ids(struct vti_perfetto *perfetto, const struct vt_span *span)
+{
+    const uint8_t *const ids[] = {span->trace_base, span->trace_span, span->trace_parent};
+    static const char *const keys[] = {"base_id", "trace_id", "parent_id"};
+    char text[VTI_UUID_TEXT];
+
+    for (size_t i = 0; span->has_trace && i < 3; i++) {
+        vti_uuid_text(ids[i], text);
+        vti_perfetto_note_text(perfetto, keys[i], text, strlen(text));
+    }
 }
 
 /* Begins of what is on the stack now. */
@@ -337,6 +350,7 @@ static int write_async(const struct vt_span *span, void *arg)
         return code;
     vti_perfetto_open_event(perfetto, VTI_PERFETTO_END, uuid, span->end_ns);
     add_notes(perfetto, span);
+    add_trace_ids(perfetto, span);
     return vti_perfetto_close_event(perfetto);
 }
 

@@ -72,7 +72,82 @@ static void get_value(struct vti_reader *in, struct vti_value *value)
     }
 }
 
-uint8_t vti_body_put(struct vti_buf *body, const struct vti_event *event)
+/* ---- ids of a trace -------------------------------------------------------------------------- */
+
+static bool is_same(const uint8_t a[16], const uint8_t b[16])
+{
+    return memcmp(a, b, 16) == 0;
+}
+
+static unsigned how_of(const struct vti_trace_ids *ids, const struct vti_trace_before *before)
+{
+    unsigned how = 0;
+
+    if (before->is_known && is_same(ids->base, before->ids.base))
+        how |= VTI_TRACE_SAME_BASE;
+    if (is_same(ids->parent, ids->base))
+        how |= VTI_TRACE_PARENT_IS_BASE;
+    else if (before->is_known && is_same(ids->parent, before->ids.span))
+        how |= VTI_TRACE_PARENT_IS_SPAN;
+    else if (before->is_known && is_same(ids->parent, before->ids.parent))
+        how |= VTI_TRACE_SAME_PARENT;
+    return how;
+}
+
+static void put_trace(struct vti_buf *out, const struct vti_trace_ids *ids,
+                      const struct vti_trace_before *before)
+{
+    unsigned how = how_of(ids, before);
+
+    vti_buf_add_varint(out, how);
+    if (!(how & VTI_TRACE_SAME_BASE))
+        vti_buf_add(out, ids->base, sizeof ids->base);
+    vti_buf_add(out, ids->span, sizeof ids->span);
+    if (!(how & ~(unsigned)VTI_TRACE_SAME_BASE))
+        vti_buf_add(out, ids->parent, sizeof ids->parent);
+}
+
+static void get_id(struct vti_reader *in, uint8_t id[16])
+{
+    const uint8_t *bytes = vti_reader_bytes(in, 16);
+
+    if (bytes)
+        memcpy(id, bytes, 16);
+}
+
+static void get_trace(struct vti_reader *in, struct vti_trace_ids *ids,
+                      struct vti_trace_before *before)
+{
+    uint64_t how = vti_reader_varint(in);
+    uint64_t parent = how & ~(uint64_t)VTI_TRACE_SAME_BASE;
+    bool is_alone = (how & ~(uint64_t)VTI_TRACE_PARENT_IS_BASE) == 0;
+
+    if (how >= VTI_TRACE_SAME_PARENT << 1 || (parent & (parent - 1)) ||
+        (!is_alone && !before->is_known)) {
+        in->failed = true;
+        return;
+    }
+    if (how & VTI_TRACE_SAME_BASE)
+        memcpy(ids->base, before->ids.base, sizeof ids->base);
+    else
+        get_id(in, ids->base);
+    get_id(in, ids->span);
+    if (parent == VTI_TRACE_PARENT_IS_BASE)
+        memcpy(ids->parent, ids->base, sizeof ids->parent);
+    else if (parent == VTI_TRACE_PARENT_IS_SPAN)
+        memcpy(ids->parent, before->ids.span, sizeof ids->parent);
+    else if (parent == VTI_TRACE_SAME_PARENT)
+        memcpy(ids->parent, before->ids.parent, sizeof ids->parent);
+    else
+        get_id(in, ids->parent);
+    if (!in->failed)
+        *before = (struct vti_trace_before){true, *ids};
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+uint8_t vti_body_put(struct vti_buf *body, const struct vti_event *event,
+                     const struct vti_trace_before *before)
 {
     vti_buf_clear(body);
     switch (event->kind) {
@@ -101,7 +176,10 @@ uint8_t vti_body_put(struct vti_buf *body, const struct vti_event *event)
     case VTI_EVENT_ASYNC_BEGIN:
         vti_buf_add_varint(body, event->site);
         vti_buf_add_varint(body, event->async_id);
-        return VTI_OTHER_ASYNC_BEGIN;
+        if (!event->has_trace)
+            return VTI_OTHER_ASYNC_BEGIN;
+        put_trace(body, &event->trace, before);
+        return VTI_OTHER_TRACE_BEGIN;
     case VTI_EVENT_ASYNC_END:
         vti_buf_add_varint(body, event->async_id);
         vti_buf_add_varint(body, event->flags);
@@ -121,7 +199,8 @@ uint8_t vti_body_put(struct vti_buf *body, const struct vti_event *event)
     }
 }
 
-int vti_body_get(uint8_t type, struct vti_reader *body, struct vti_event *event)
+int vti_body_get(uint8_t type, struct vti_reader *body, struct vti_event *event,
+                 struct vti_trace_before *before)
 {
     event->flags = 0;
     event->site = 0;
@@ -151,9 +230,13 @@ int vti_body_get(uint8_t type, struct vti_reader *body, struct vti_event *event)
         event->error_message = vti_bytes_get(body);
         break;
     case VTI_OTHER_ASYNC_BEGIN:
+    case VTI_OTHER_TRACE_BEGIN:
         event->kind = VTI_EVENT_ASYNC_BEGIN;
         event->site = get_u32(body);
         event->async_id = vti_reader_varint(body);
+        event->has_trace = type == VTI_OTHER_TRACE_BEGIN;
+        if (event->has_trace)
+            get_trace(body, &event->trace, before);
         break;
     case VTI_OTHER_ASYNC_END:
         event->kind = VTI_EVENT_ASYNC_END;

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/varint.h"
-#include "format/body.h"
 
 #include <string.h>
 
@@ -42,6 +41,7 @@ int vti_decoder_init(struct vti_decoder *decoder, const struct vti_block_header 
     decoder->left = header->count;
     decoder->last_site = 0;
     decoder->bad_body = 0;
+    decoder->trace_before.is_known = false;
     memset(decoder->guess, 0, sizeof decoder->guess);
     vti_reader_init(in, payload, header->payload_bytes);
     vti_reader_bytes(in, header->summary_bytes);
@@ -95,7 +95,7 @@ static int other_event(struct vti_decoder *decoder, struct vti_event *event)
     if (!body_at)
         return damaged_at(decoder, "event is cut off");
     vti_reader_init(&body, body_at, (size_t)len);
-    result = vti_body_get(type, &body, event);
+    result = vti_body_get(type, &body, event, &decoder->trace_before);
     if (result < 0 && !decoder->bad_body)
         decoder->bad_body = (size_t)(start - decoder->payload);
     return result > 0;

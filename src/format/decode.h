@@ -6,6 +6,7 @@
 #define VENTURI_FORMAT_DECODE_H
 
 #include "base/bytes.h"
+#include "format/body.h"
 #include "format/encode.h"
 #include "format/event.h"
 #include "format/layout.h"
@@ -18,6 +19,7 @@ struct vti_decoder {
     uint32_t left;         /* events still to come */
     uint32_t last_site;
     uint32_t guess[VTI_GUESSES];
+    struct vti_trace_before trace_before;
     struct vti_reader stack; /* the open stack's entries */
     uint32_t stack_left;
     uint64_t first;

@@ -5,7 +5,6 @@
  * straight into a buffer with room to spare and leave the rare cases (first event of a block, buffer
  * or stack full) to functions of their own. They never allocate once the buffers have grown.
  */
-#include "format/body.h"
 #include "format/encoder.h"
 
 #include <stdlib.h>
@@ -275,7 +274,8 @@ static bool can_add(struct vti_encoder *encoder, uint64_t ticks)
     return false;
 }
 
-static void add_other(struct vti_encoder *encoder, uint64_t ticks, uint8_t type)
+static void add_other(struct vti_encoder *encoder, const struct vti_event *event, uint64_t ticks,
+                      uint8_t type)
 {
     bool is_of_dropped_span = encoder->beyond &&
                               (type == VTI_OTHER_ATTR || type == VTI_OTHER_ERROR);
@@ -289,6 +289,8 @@ static void add_other(struct vti_encoder *encoder, uint64_t ticks, uint8_t type)
         return;
     }
     put_other(encoder, ticks, type);
+    if (type == VTI_OTHER_TRACE_BEGIN)
+        encoder->trace_before = (struct vti_trace_before){true, event->trace};
     encoder->summary.errors += type == VTI_OTHER_ERROR;
     encoder->others++;
     encoder->pending++;
@@ -307,7 +309,7 @@ void vti_encoder_add(struct vti_encoder *encoder, const struct vti_event *event)
         vti_encoder_end(encoder, ticks);
         return;
     }
-    type = vti_body_put(&encoder->body, event);
+    type = vti_body_put(&encoder->body, event, &encoder->trace_before);
     if (type == VTI_OTHER_BEGIN) {
         if (!can_begin(encoder, ticks, event->site))
             return;
@@ -319,7 +321,7 @@ void vti_encoder_add(struct vti_encoder *encoder, const struct vti_event *event)
         put_other(encoder, ticks, type);
         count_end(encoder);
     } else if (type != 0) {
-        add_other(encoder, ticks, type);
+        add_other(encoder, event, ticks, type);
     }
 }
 

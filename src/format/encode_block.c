@@ -18,7 +18,7 @@ int vti_encoder_create(struct vti_encoder **result, uint32_t track)
     struct vti_encoder *encoder = calloc(1, sizeof *encoder);
 
     /* A body that is not text always fits this. */
-    if (!encoder || !vti_buf_reserve(&encoder->body, 64)) {
+    if (!encoder || !vti_buf_reserve(&encoder->body, 96)) {
         vti_encoder_free(encoder);
         return vti_fail(VTI_E_NOMEM, "track %u: out of memory", track);
     }
@@ -170,6 +170,7 @@ int vti_encoder_cut(struct vti_encoder *encoder, struct vti_buf *out,
     out->len += vti_block_bytes(header);
     *summary = encoder->summary;
     encoder->pending = 0;
+    encoder->trace_before.is_known = false;
     encoder->is_closed = false;
     encoder->at = encoder->full = encoder->events;
     return 1;

@@ -5,6 +5,7 @@
 #ifndef VENTURI_FORMAT_ENCODER_H
 #define VENTURI_FORMAT_ENCODER_H
 
+#include "format/body.h"
 #include "format/encode.h"
 
 #define VTI_PLAIN_ROOM 24 /* a marked begin at its longest is 19 bytes */
@@ -38,6 +39,7 @@ struct vti_encoder {
     size_t events_capacity;
     struct vti_buf opening; /* the open stack as the block will carry it */
     struct vti_buf body;    /* of the event at hand, if it is not a plain one */
+    struct vti_trace_before trace_before;
     uint32_t guess[VTI_GUESSES];
     struct vti_summary summary;
 };

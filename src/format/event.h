@@ -2,6 +2,7 @@
 #ifndef VENTURI_FORMAT_EVENT_H
 #define VENTURI_FORMAT_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,12 +49,22 @@ struct vti_value {
     };
 };
 
+/* What makes an async span one of a trace: the trace, the span itself, the span that it is a part of. A root's parent
+ * is the base. In the order of the digits of a UUID. */
+struct vti_trace_ids {
+    uint8_t base[16];
+    uint8_t span[16];
+    uint8_t parent[16];
+};
+
 struct vti_event {
     uint64_t ticks;
     uint8_t kind;  /* enum vti_event_kind */
     uint8_t flags; /* enum vti_event_flags */
     uint32_t site; /* begin, mark, counter, async begin: the site; attributes: the key */
     uint64_t async_id;
+    bool has_trace; /* async begin: `trace` is set */
+    struct vti_trace_ids trace;
     struct vti_value value;         /* counter, attributes */
     struct vti_bytes error_type;    /* error */
     struct vti_bytes error_message; /* error */

@@ -19,6 +19,9 @@ struct vti_meta_fact {
     struct vti_bytes value;
 };
 
+#define VTI_HOST_IMPORTED                                                                          \
+    "imported" /* the host of what came from another tool's file: none that is known */
+
 struct vti_host_fact {
     uint32_t host;
     struct vti_bytes name;

@@ -68,6 +68,15 @@ enum vti_other {
     VTI_OTHER_ASYNC_END,
     VTI_OTHER_ASYNC_ATTR,
     VTI_OTHER_LOSS,
+    VTI_OTHER_TRACE_BEGIN,
+};
+
+/* What the ids of VTI_OTHER_TRACE_BEGIN leave out. */
+enum vti_trace_how {
+    VTI_TRACE_SAME_BASE = 1,
+    VTI_TRACE_PARENT_IS_BASE = 2,
+    VTI_TRACE_PARENT_IS_SPAN = 4, /* of the one before */
+    VTI_TRACE_SAME_PARENT = 8,
 };
 
 #define VTI_GUESSES 256 /* size of the table that guesses the next site */

@@ -65,6 +65,19 @@ void vti_event_value(struct vt_value *to, const struct vti_value *from)
     }
 }
 
+struct vti_value vti_event_value_of(const struct vt_value *value)
+{
+    struct vti_value to = {.type = (enum vti_value_type)value->type};
+
+    if (value->type == VT_VALUE_TEXT)
+        to.text = (struct vti_bytes){value->text.data, value->text.len};
+    else if (value->type == VT_VALUE_DOUBLE)
+        to.d = value->d;
+    else
+        to.u = value->type == VT_VALUE_INT ? (uint64_t)value->i : value->u;
+    return to;
+}
+
 static void stream_free(struct stream *stream)
 {
     if (!stream)
@@ -272,6 +285,12 @@ static void fill(const struct vt_cursor *cursor, const struct entry *entry, stru
         break;
     case VTI_EVENT_ASYNC_BEGIN:
         event->async_id = from->async_id;
+        event->has_trace = from->has_trace;
+        if (from->has_trace) {
+            memcpy(event->trace_base, from->trace.base, sizeof event->trace_base);
+            memcpy(event->trace_span, from->trace.span, sizeof event->trace_span);
+            memcpy(event->trace_parent, from->trace.parent, sizeof event->trace_parent);
+        }
         break;
     case VTI_EVENT_LOSS:
         event->site = 0;

@@ -265,6 +265,9 @@ int64_t vti_scan(struct vt_recording *recording, bool take_facts);
  * the file if one of them is not right. Cheap after the first time. */
 int vti_recording_prepare(struct vt_recording *recording);
 
+/* What it is called in messages: the name of the file that it was made from. 0 or VTI_E_NOMEM. */
+int vti_recording_call(struct vt_recording *recording, const char *path);
+
 /* Uses the track's INDEX block in place: 0 or VTI_E_DAMAGED. Its contents are not yet looked at. */
 int vti_blocks_place(struct vt_recording *recording, uint64_t offset,
                      const struct vti_block_header *header, const uint8_t *payload);
@@ -447,7 +450,10 @@ struct vti_async {
     unsigned flags;
     uint64_t id;
     int64_t begin_ns, end_ns;
+    uint64_t begin_ticks;
     uint32_t track, site, depth, parent_site;
+    bool has_trace;
+    struct vti_trace_ids trace;
     struct vt_attr *attrs; /* owned */
     size_t attr_count;
     size_t attr_capacity;
@@ -474,6 +480,7 @@ uint32_t vti_cursor_parent_site(const vt_cursor *cursor);
 bool vti_cursor_begin_ns(const vt_cursor *cursor, int64_t *begin_ns);
 
 void vti_event_value(struct vt_value *to, const struct vti_value *from);
+struct vti_value vti_event_value_of(const struct vt_value *value); /* the other way */
 
 /* What our own cost leaves of a duration: never below zero. */
 int64_t vti_corrected(int64_t ns, double cost_ns);

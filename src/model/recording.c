@@ -177,6 +177,17 @@ int vt_recording_open(vt_recording **result, const char *path)
     return 0;
 }
 
+int vti_recording_call(struct vt_recording *recording, const char *path)
+{
+    char *name = strdup(path);
+
+    if (!name)
+        return vti_fail(VTI_E_NOMEM, "%s: out of memory", path);
+    free(recording->path);
+    recording->path = name;
+    return 0;
+}
+
 void vt_recording_close(vt_recording *recording)
 {
     if (!recording)

@@ -220,6 +220,10 @@ static bool fill_from_async(struct vti_span_walk *walk, const struct vti_async *
     span->attrs = async->attrs;
     span->attr_count = (uint32_t)async->attr_count;
     span->parent_site = async->parent_site;
+    span->has_trace = async->has_trace;
+    memcpy(span->trace_base, async->trace.base, sizeof span->trace_base);
+    memcpy(span->trace_span, async->trace.span, sizeof span->trace_span);
+    memcpy(span->trace_parent, async->trace.parent, sizeof span->trace_parent);
     return true;
 }
 
@@ -227,17 +231,25 @@ static void begin_async(struct vti_async *async, const struct vt_event *event, u
 {
     async->has_begin = true;
     async->begin_ns = event->time_ns;
+    async->begin_ticks = event->ticks;
     async->site = event->site;
     async->track = event->track;
     async->depth = event->depth;
     async->parent_site = parent_site;
+    async->has_trace = event->has_trace;
+    memcpy(async->trace.base, event->trace_base, sizeof async->trace.base);
+    memcpy(async->trace.span, event->trace_span, sizeof async->trace.span);
+    memcpy(async->trace.parent, event->trace_parent, sizeof async->trace.parent);
 }
 
 static int add_async_attr(struct vti_async *async, const struct vt_event *event)
 {
+    bool is_of_begin = async->has_begin && event->track == async->track &&
+                       event->ticks == async->begin_ticks;
+
     if (vti_grow(&async->attrs, async->attr_count, &async->attr_capacity, sizeof *async->attrs))
         return VTI_E_NOMEM;
-    async->attrs[async->attr_count++] = (struct vt_attr){event->site, event->value};
+    async->attrs[async->attr_count++] = (struct vt_attr){event->site, event->value, is_of_begin};
     return 0;
 }
 

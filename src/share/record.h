@@ -35,6 +35,7 @@ enum vti_record_kind {
     VTI_RECORD_ASYNC_END,   /* payload: async id u64 */
     VTI_RECORD_ASYNC_ATTR,  /* payload: async id u64, then 8 bytes or text */
     VTI_RECORD_LOSS,        /* payload: struct vti_loss_note */
+    VTI_RECORD_TRACE_BEGIN, /* payload: async id u64, then the ids: base, span, parent */
     VTI_RECORD_KINDS
 };
 

@@ -61,6 +61,9 @@ def test_both_readers_see_the_same_events(path):
             assert mine.get("site") in (other.site, None)
             if "id" in mine:
                 assert mine["id"] == other.async_id
+            if mine["type"] == "async_begin":
+                ids = (mine.get("base_id"), mine.get("trace_id"), mine.get("parent_id"))
+                assert ids == (tuple(map(str, other.trace)) if other.trace else (None, None, None))
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)

@@ -16,6 +16,7 @@
  *       --damage          one byte of the second event block of the main thread is wrong
  *       --calls           trees of calls on two threads
  *       --lines           lines of a function on two threads, and its source
+ *       --traces          spans of two traces on two threads
  *       --unknown         a block of a kind that nobody knows
  *       --empty           no process, no events
  *
@@ -43,7 +44,7 @@ struct settings {
     uint64_t start_ns;
     uint64_t boot_ns;
     int is_monotonic, is_plain, has_no_process, is_crashed, is_damaged, is_unknown, is_empty;
-    int has_calls, has_lines;
+    int has_calls, has_lines, has_traces;
     int has_link;
     int64_t link_ns;
     long cut;
@@ -293,6 +294,60 @@ static void async_attr(unsigned track, uint64_t id, uint32_t key, struct vti_val
 {
     add(track, (struct vti_event){
                    .kind = VTI_EVENT_ASYNC_ATTR, .async_id = id, .site = key, .value = value});
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+/* An id of which one digit is told; short: its first half is not known. */
+static void make_id(uint8_t id[16], unsigned digit, bool is_short)
+{
+    for (unsigned i = 0; i < 16; i++)
+        id[i] = is_short && i < 8 ? 0 : (uint8_t)(digit * 16 + i);
+}
+
+static void trace_begin(unsigned track, const char *name, uint64_t number, unsigned base,
+                        unsigned span, unsigned parent)
+{
+    struct vti_event event = {.kind = VTI_EVENT_ASYNC_BEGIN,
+                              .site = span_site(name, "traced", 300 + span),
+                              .async_id = number,
+                              .has_trace = true};
+
+    make_id(event.trace.base, base, false);
+    make_id(event.trace.span, span, false);
+    make_id(event.trace.parent, parent, parent == 15);
+    add(track, event);
+}
+
+/* Each way in which ids are left out: a root, its child, a sibling of that, the same parent in another block, another trace, a
+ * parent of which only the short id came. */
+static void traces(void)
+{
+    uint32_t service = key_site("service");
+    uint32_t etype = key_site("etype");
+
+    trace_begin(0, "request", 501, 1, 2, 1);
+    async_attr(0, 501, service, of_text("api"));
+    now_us[0] += 10;
+    trace_begin(0, "check", 502, 1, 3, 2);
+    now_us[0] += 10;
+    async_end(0, 502, 0);
+    trace_begin(0, "charge", 503, 1, 4, 2);
+    now_us[0] += 10;
+    async_attr(0, 503, etype, of_text("ValueError"));
+    async_end(0, 503, VTI_FLAG_FAILED);
+    for (unsigned i = 0; i < 6; i++) {
+        trace_begin(0, "write", 510 + i, 1, 5 + i, 4);
+        now_us[0] += 5;
+        async_end(0, 510 + i, 0);
+    }
+    trace_begin(1, "of another", 520, 12, 13, 15);
+    trace_begin(1, "in it", 521, 12, 14, 13);
+    now_us[1] += 3;
+    async_end(1, 521, 0);
+    async_end(1, 520, 0);
+    async_end(0, 501, 0);
+    trace_begin(0, "never ends", 530, 1, 11, 2);
 }
 
 static void hostile_spans(void)
@@ -547,6 +602,8 @@ static void contents(void)
         calls();
     if (settings.has_lines)
         lines();
+    if (settings.has_traces)
+        traces();
     main_thread();
     io_thread();
     async_end(0, 103, 0);
@@ -646,6 +703,7 @@ static void take_options(int argc, char **argv)
         {"damage", 0, &settings.is_damaged, 1},
         {"calls", 0, &settings.has_calls, 1},
         {"lines", 0, &settings.has_lines, 1},
+        {"traces", 0, &settings.has_traces, 1},
         {"unknown", 0, &settings.is_unknown, 1},
         {"empty", 0, &settings.is_empty, 1},
         {0},

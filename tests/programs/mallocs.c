@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <venturi/context.h>
 #include <venturi/hook.h>
-#include <venturi/span.h>
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
@@ -56,6 +56,14 @@ static void *work(void *arg)
     nest(1000);
     vt_start("made at run time");
     vt_stop();
+    vt_context_begin(NULL);
+    {
+        VT_TRACE("trace");
+        VT_TRACE_ATTR("key", "value");
+        vt_trace_start("trace by hand");
+        vt_trace_stop();
+    }
+    vt_context_end();
     is_counting = 0;
     return arg;
 }

@@ -1,4 +1,4 @@
-"""span.h as other people compile it: C, C++, switched off."""
+"""span.h and context.h as other people compile them: C, C++, switched off."""
 import os
 import shutil
 import subprocess
@@ -29,12 +29,49 @@ int work(int n, const char *name)
 }
 """
 
+TRACES = """
+#include <venturi/context.h>
+extern int costly(void);
+static void listen_to(const struct vt_trace_news *news, void *arg)
+{
+    (void)news;
+    (void)arg;
+}
+int work(int n, const char *name)
+{
+    struct vt_context context;
+    char text[VT_TRACEPARENT] = "";
+    if (!vt_context_from_environment())
+        vt_context_begin(NULL);
+    vt_trace_listen(listen_to, NULL);
+    vt_trace_service("project", name, NULL);
+    {
+        VT_TRACE("work");
+        VT_TRACE_ATTR("n", n);
+        VT_TRACE_ATTR("flag", n > 3);
+        VT_TRACE_ATTR("large", (unsigned long)n);
+        VT_TRACE_ATTR("half", n / 2.0);
+        VT_TRACE_ATTR("name", name);
+        VT_TRACE_ATTR("costly", costly());
+        vt_trace_error("type", name);
+        vt_trace_start(name);
+        vt_trace_stop();
+        if (vt_context_get(&context))
+            vt_context_traceparent(&context, text);
+        if (vt_context_parse_w3c(&context, text, NULL))
+            vt_context_begin(&context);
+    }
+    vt_context_end();
+    return text[0];
+}
+"""
 
-def compile_to_assembler(tmp_path, compiler, language, *flags):
+
+def compile_to_assembler(tmp_path, compiler, language, *flags, text=SOURCE):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     source = tmp_path / "work.c"
-    source.write_text(SOURCE)
+    source.write_text(text)
     done = subprocess.run([compiler, "-x", language, "-O2", "-S", "-o", "-", "-I", INCLUDE, "-Wall", "-Wextra", "-Werror",
                            "-pedantic", *flags, source], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -45,9 +82,13 @@ COMPILERS = [("gcc", "c", "-std=c11"), ("clang", "c", "-std=c11"), ("g++", "c++"
              ("clang++", "c++", "-std=c++17")]
 
 
+BOTH = pytest.mark.parametrize("source", [SOURCE, TRACES], ids=["span.h", "context.h"])
+
+
+@BOTH
 @pytest.mark.parametrize("compiler, language, standard", COMPILERS)
-def test_off_leaves_nothing(tmp_path, compiler, language, standard):
-    text = compile_to_assembler(tmp_path, compiler, language, standard, "-DVT_OFF")
+def test_off_leaves_nothing(tmp_path, compiler, language, standard, source):
+    text = compile_to_assembler(tmp_path, compiler, language, standard, "-DVT_OFF", text=source)
     assert "vt_" not in text
     assert "costly" not in text.replace("_Z6costlyv", "").replace(".globl\tcostly", ""), "values are not computed"
 
@@ -55,6 +96,7 @@ def test_off_leaves_nothing(tmp_path, compiler, language, standard):
 @pytest.mark.parametrize("compiler, language, standard", COMPILERS)
 def test_on_compiles_cleanly(tmp_path, compiler, language, standard):
     assert "vt_scope_open" in compile_to_assembler(tmp_path, compiler, language, standard)
+    assert "vt_trace_open" in compile_to_assembler(tmp_path, compiler, language, standard, text=TRACES)
 
 
 def test_cpp_program(record):

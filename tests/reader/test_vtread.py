@@ -191,6 +191,34 @@ def test_every_event_and_value():
     assert other.attributes == [(3, "v")]
 
 
+def ids(*numbers):
+    return [bytes([number]) * 16 for number in numbers]
+
+
+def test_ids_of_a_trace():
+    w = new_file()
+    e = w.events(0, 10)
+    e.trace_begin(10, 5, 1, 2, *ids(1, 2))  # a root
+    e.trace_begin(11, 5, 2, 5, *ids(3))  # its child
+    e.trace_begin(12, 5, 3, 9, *ids(4))  # a sibling of that
+    e.async_begin(13, 5, 4)
+    e.trace_begin(14, 5, 5, 0, *ids(6, 7, 8))
+    for number in range(1, 6):
+        e.async_end(20, number)
+    e.write()
+    e = w.events(0, 30)
+    e.trace_begin(30, 5, 6, 5, *ids(9))  # nothing before it in this block
+    e.trace_begin(31, 5, 7, 16, *ids(9))
+    e.trace_begin(32, 5, 8, 6, *ids(9))
+    e.trace_begin(33, 5, 9, 2, *ids(9))
+    e.write()
+    r = vtread.read(w.bytes())
+    found = [s.trace and tuple(each.bytes[0] for each in s.trace) for s in r.spans()]
+    assert found == [(1, 2, 1), (1, 3, 2), (1, 4, 2), None, (6, 7, 8)]
+    assert [x.kind for x in r.events(0)][-4:] == ["unknown"] * 4
+    assert len(r.damage) == 4
+
+
 def test_body_may_be_longer_than_known():
     w = new_file()
     e = w.events()
@@ -456,7 +484,7 @@ def test_command_line(tmp_path):
     assert document["meta"]["policy"] == "drop" and document["spans"] == 3
     assert document["events"][1] == {
         "track": 0, "ticks": 110, "kind": "begin", "site": 2, "depth": 1, "value": None, "flags": 0,
-        "async_id": None, "name": "inner", "time_ns": 110}
+        "async_id": None, "trace": None, "name": "inner", "time_ns": 110}
     for name in ("processes", "tracks", "sites", "losses", "damage"):
         assert isinstance(document[name], list)
     checked = run(path, "--check")

@@ -5,6 +5,7 @@ into records; vtread.py, the module to use, puts the records together.
 """
 
 import struct
+import uuid
 from collections import namedtuple
 from typing import Any, List, NamedTuple, Optional, Tuple
 
@@ -380,6 +381,13 @@ class Summary(NamedTuple):
     lanes: List[Optional[Lane]]
 
 
+class Trace(NamedTuple):
+    """The ids of a span of a trace."""
+    base: uuid.UUID
+    span: uuid.UUID
+    parent: uuid.UUID
+
+
 class Event(NamedTuple):
     """depth counts the open spans, without the one that begins or ends at this event."""
     track: int
@@ -390,6 +398,7 @@ class Event(NamedTuple):
     value: Any = None
     flags: int = 0
     async_id: Optional[int] = None
+    trace: Optional[Trace] = None
 
 
 class EventBlock(NamedTuple):
@@ -425,6 +434,7 @@ class _EventDecoder:
         self.faults = faults
         self.table = [0] * 256
         self.last = 0
+        self.before: Optional[Trace] = None
 
     def next(self, cursor: Cursor) -> Event:
         head = cursor.varint()
@@ -488,7 +498,28 @@ class _EventDecoder:
         if kind == 10:
             value = dict(zip(("reason", "events", "duration"), body.fields("vvv")))
             return self.event("lost", None, value=value)
+        if kind == 11:
+            return self.event("async_begin", body.varint(), async_id=body.varint(), trace=self.trace(body))
         return self.event("unknown", None, value=(kind, body.data))
+
+    def trace(self, body: Cursor) -> Trace:
+        how = body.varint()
+        if how > 15 or how & ~1 not in (0, 2, 4, 8):
+            raise Malformed("ids left out in an unknown way")
+        if how & ~2 and self.before is None:
+            raise Malformed("ids of an event that is not there")
+        base = self.before.base if how & 1 else uuid.UUID(bytes=body.take(16))
+        span = uuid.UUID(bytes=body.take(16))
+        if how & 2:
+            parent = base
+        elif how & 4:
+            parent = self.before.span
+        elif how & 8:
+            parent = self.before.parent
+        else:
+            parent = uuid.UUID(bytes=body.take(16))
+        self.before = Trace(base, span, parent)
+        return self.before
 
 
 def _read_stack(cursor: Cursor, first: int) -> List[Tuple[int, int]]:

@@ -16,6 +16,7 @@ import json
 import math
 import os
 import sys
+import uuid
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from vtblocks import (
     CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
     KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES,
     TRACK, TRAILER_SIZE, Anchor, Block, Call, Callee, Clock, Cost, Cursor, Damage, Durations, Event, EventBlock, FileHeader,
-    Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track, Trailer, Unsupported,
+    Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track, Trace, Trailer, Unsupported,
     read_events, read_file_header, read_trailer, scan_blocks)
 
 SPAN_IN_GAP, SPAN_LEFT, SPAN_FAILED = 1, 2, 4
@@ -48,6 +49,7 @@ class Span:
     flags: int = 0  # those of its begin and of its end
     error: Optional[Tuple[str, str]] = None
     attributes: List[Tuple[int, Any]] = field(default_factory=list)
+    trace: Optional[Trace] = None
 
     @property
     def failed(self) -> bool:
@@ -169,7 +171,7 @@ class SpanMatcher:
         ends = sorted(self.async_ends.pop(key, []), key=lambda event: event.ticks)
         self.stray_ends += max(len(ends) - len(begins), 0)
         spans = [Span(event.track, self.recording.track(event.track).process, event.site,
-                      event.ticks, 0, async_id=event.async_id) for event in begins]
+                      event.ticks, 0, async_id=event.async_id, trace=event.trace) for event in begins]
         for span, event in zip(spans, ends):
             span.finish(event)
         for event in self.async_attributes.pop(key, []):
@@ -349,6 +351,8 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, uuid.UUID):
+        return str(value)
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if isinstance(value, float) and not math.isfinite(value):

@@ -159,6 +159,9 @@ class Events:
     def async_attribute(self, tick: int, number: int, key: int, item: Any) -> None:
         self.other(tick, 9, join(number, key) + value(item))
 
+    def trace_begin(self, tick: int, site: int, number: int, how: int, *ids: bytes) -> None:
+        self.other(tick, 11, join(site, number, how) + b"".join(ids))
+
     def lost(self, tick: int, reason: int, events: int, duration: int) -> None:
         self.other(tick, 10, join(reason, events, duration))
 
