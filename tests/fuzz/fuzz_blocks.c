@@ -55,6 +55,9 @@ static void require_same(const struct vti_event *a, const struct vti_event *b)
                 is_same(a->error_message, b->error_message));
     if (a->kind >= VTI_EVENT_ASYNC_BEGIN && a->kind <= VTI_EVENT_ASYNC_ATTR)
         require(a->async_id == b->async_id);
+    if (a->kind == VTI_EVENT_ASYNC_BEGIN)
+        require(a->has_trace == b->has_trace &&
+                (!a->has_trace || memcmp(&a->trace, &b->trace, sizeof a->trace) == 0));
     if (a->kind == VTI_EVENT_LOSS)
         require(a->loss_reason == b->loss_reason && a->loss_events == b->loss_events &&
                 a->loss_ticks == b->loss_ticks);

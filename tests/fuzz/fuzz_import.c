@@ -47,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const formats[] = {NULL, "chrome", "collapsed", "pstats"};
+    static const char *const formats[] = {NULL,     "chrome", "collapsed",
+                                          "pstats", "oslog",  "osreport"};
     struct vti_import import = {.output = output, .force = true};
     struct vti_import_result result;
     char path[64];
@@ -63,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)size - 1);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     import.path = path;
-    import.format = formats[data[0] % 4];
+    import.format = data[0] % 8 < 6 ? formats[data[0] % 8] : NULL;
     if (!vti_import(&import, &result))
         check_recording();
     close(fd);

@@ -118,6 +118,7 @@ static int take_span(const struct vt_span *span, void *arg)
     require(span->end_ns >= span->begin_ns);
     require(span->self_ns >= 0 && span->self_ns <= span->end_ns - span->begin_ns);
     require(span->corrected_ns >= 0 && span->corrected_self_ns >= 0);
+    require(!span->has_trace || span->async_id);
     for (uint32_t i = 0; i < span->attr_count; i++)
         touch_text(span->attrs[i].value.text);
     touch_text(span->error_type);

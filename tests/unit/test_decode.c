@@ -10,6 +10,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +190,9 @@ static struct vti_buf sample_block(struct vti_block_header *header)
             .value = {.type = VTI_VALUE_TEXT, .text = {"some text", below(10)}},
             .error_type = {"Error", 5},
             .error_message = {"it failed", below(10)},
-            .loss_events = below(1000)};
+            .loss_events = below(1000),
+            .has_trace = i % 2,
+            .trace = {{(uint8_t)(i / 60)}, {(uint8_t)i}, {(uint8_t)(i / 20)}}};
 
         vti_encoder_add(encoder, &event);
     }
@@ -346,6 +349,90 @@ static void random_bytes(void **state)
     vti_buf_fini(&block);
 }
 
+/* ---- ids of traces ------------------------------------------------------------------------------- */
+
+#define ID(x) x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x
+
+static void assert_ids(const struct vti_event *event, uint8_t base, uint8_t span, uint8_t parent)
+{
+    const struct vti_trace_ids ids = {{ID(base)}, {ID(span)}, {ID(parent)}};
+
+    assert_int_equal(event->kind, VTI_EVENT_ASYNC_BEGIN);
+    assert_true(event->has_trace);
+    assert_memory_equal(&event->trace, &ids, sizeof ids);
+}
+
+static void trace_ids(void **state)
+{
+    static const uint8_t payload[] = {
+        0,       T(1, 3), 11, 35, 9, 1, 2,     ID(1),  ID(2), /* a root */
+        T(1, 3), 11,      19, 9,  2, 5, ID(3),                /* its child */
+        T(1, 3), 11,      19, 9,  3, 9, ID(4),                /* another one */
+        T(1, 3), 7,       2,  9,  4,                 /* an async span without ids in between */
+        T(1, 3), 11,      20, 9,  5, 5, ID(5), 0xee, /* a child of that; a byte too many */
+        T(1, 3), 11,      51, 9,  6, 0, ID(6), ID(7),  ID(8), /* another trace, all of it */
+        T(1, 3), 11,      35, 9,  7, 1, ID(9), ID(10), /* the same, with a parent from elsewhere */
+    };
+    static const uint8_t expected[][3] = {{1, 2, 1}, {1, 3, 2}, {1, 4, 2}, {0},
+                                          {1, 5, 4}, {6, 7, 8}, {6, 9, 10}};
+    struct vti_decoder decoder;
+    struct vti_event event;
+
+    (void)state;
+    assert_int_equal(start(&decoder, payload, sizeof payload, 7), 0);
+    for (unsigned i = 0; i < 7; i++) {
+        assert_int_equal(vti_decoder_next(&decoder, &event), 1);
+        assert_int_equal(event.async_id, i + 1);
+        if (i == 3)
+            assert_false(event.has_trace);
+        else
+            assert_ids(&event, expected[i][0], expected[i][1], expected[i][2]);
+    }
+    assert_int_equal(vti_decoder_next(&decoder, &event), 0);
+}
+
+/* Each is left out, the one after it is read, and then there is damage. One decoder for all: what it knows of a block it does not know of the next. */
+static void trace_ids_that_lie(void **state)
+{
+    static const struct {
+        bool has_before;
+        uint8_t how[20];
+    } bad[] = {
+        {true, {16, ID(2)}},                            /* a bit of the future */
+        {true, {6, ID(2)}},                             /* two parents */
+        {true, {13, ID(2)}},       {false, {1, ID(2)}}, /* the base of one that is not there */
+        {false, {4, ID(2)}},                            /* its span */
+        {false, {8, ID(2)}},                            /* its parent */
+        {false, {0x81, 0, ID(2)}},                      /* the first again, written longer */
+    };
+    static const uint8_t root[] = {T(1, 3), 11, 35, 9, 1, 2, ID(1), ID(2)};
+    static const uint8_t after[] = {T(1, 2), 9};
+    struct vti_decoder decoder;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint8_t payload[128] = {0};
+        size_t at = 1;
+        struct vti_event event;
+
+        if (bad[i].has_before) {
+            memcpy(payload + at, root, sizeof root);
+            at += sizeof root;
+        }
+        memcpy(payload + at, (const uint8_t[]){T(1, 3), 11, 51, 9, 1}, 5);
+        memcpy(payload + at + 5, bad[i].how, sizeof bad[i].how);
+        at += 3 + 51; /* long enough for all three ids */
+        memcpy(payload + at, after, sizeof after);
+        at += sizeof after;
+        assert_int_equal(start(&decoder, payload, at, bad[i].has_before ? 3 : 2), 0);
+        if (bad[i].has_before)
+            assert_int_equal(vti_decoder_next(&decoder, &event), 1);
+        assert_int_equal(vti_decoder_next(&decoder, &event), 1);
+        assert_int_equal(event.kind, VTI_EVENT_BEGIN);
+        assert_int_equal(vti_decoder_next(&decoder, &event), VTI_E_DAMAGED);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +446,8 @@ int main(void)
         cmocka_unit_test(ticks_that_overflow),
         cmocka_unit_test(summaries_that_lie),
         cmocka_unit_test(random_bytes),
+        cmocka_unit_test(trace_ids),
+        cmocka_unit_test(trace_ids_that_lie),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

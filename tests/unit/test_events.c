@@ -124,6 +124,11 @@ static void assert_event(const struct vti_event *found, const struct vti_event *
         assert_int_equal(found->async_id, expected->async_id);
         break;
     case VTI_EVENT_ASYNC_BEGIN:
+        assert_int_equal(found->has_trace, expected->has_trace);
+        if (expected->has_trace)
+            assert_memory_equal(&found->trace, &expected->trace, sizeof found->trace);
+        assert_int_equal(found->async_id, expected->async_id);
+        break;
     case VTI_EVENT_ASYNC_END:
         assert_int_equal(found->async_id, expected->async_id);
         break;
@@ -248,6 +253,17 @@ static uint32_t random_site(void)
     }
 }
 
+/* Few enough that they meet again. */
+static void random_trace(struct vti_event *event)
+{
+    event->has_trace = below(4) != 0;
+    event->trace.base[below(2) * 15] = (uint8_t)below(2);
+    event->trace.span[15] = (uint8_t)below(4);
+    event->trace.parent[15] = (uint8_t)below(4);
+    if (below(4) == 0)
+        memcpy(event->trace.parent, event->trace.base, sizeof event->trace.base);
+}
+
 static void random_other(struct vti_event *event)
 {
     static const char words[] = "ValueError: not a number";
@@ -265,6 +281,10 @@ static void random_other(struct vti_event *event)
         break;
     case VTI_EVENT_ASYNC_END:
         event->flags = (uint8_t)below(8);
+        break;
+    case VTI_EVENT_ASYNC_BEGIN:
+        event->site = random_site();
+        random_trace(event);
         break;
     default:
         event->site = random_site();

@@ -171,6 +171,49 @@ static void test_async_spans(void **state)
     vt_recording_close(recording);
 }
 
+/* Ids, and what was said when the span began: on its track, at its tick. */
+static void test_spans_of_a_trace(void **state)
+{
+    struct vti_event begin = {.ticks = 1010,
+                              .kind = VTI_EVENT_ASYNC_BEGIN,
+                              .site = 5,
+                              .async_id = 77,
+                              .has_trace = true,
+                              .trace = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}};
+    const struct vt_span *span;
+    vt_recording *recording;
+    struct kit_list list;
+
+    (void)state;
+    kit_clock(&kit, 1);
+    kit_process(&kit, &(struct vti_process_fact){.process = 0});
+    kit_track(&kit, 0, 0, "a");
+    kit_track(&kit, 1, 0, "b");
+    kit_add(&kit, 0, &begin);
+    add_async(0, 1010, VTI_EVENT_ASYNC_ATTR, 6, 77, 0);
+    add_async(0, 1011, VTI_EVENT_ASYNC_ATTR, 7, 77, 0);
+    add_async(1, 1010, VTI_EVENT_ASYNC_ATTR, 8, 77, 0);
+    add_async(1, 1020, VTI_EVENT_ASYNC_ATTR, 9, 77, 0);
+    add_async(1, 1020, VTI_EVENT_ASYNC_END, 0, 77, 0);
+    add_async(1, 1030, VTI_EVENT_ASYNC_BEGIN, 5, 78, 0);
+    add_async(1, 1040, VTI_EVENT_ASYNC_END, 0, 78, 0);
+    kit_close(&kit);
+    recording = kit_open(&kit);
+    list = kit_list_spans(recording, NULL);
+    assert_int_equal(list.count, 2);
+    span = &list.spans[0];
+    assert_true(span->has_trace);
+    assert_memory_equal(span->trace_base, begin.trace.base, 16);
+    assert_memory_equal(span->trace_span, begin.trace.span, 16);
+    assert_memory_equal(span->trace_parent, begin.trace.parent, 16);
+    assert_int_equal(span->attr_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(span->attrs[i].is_of_begin, span->attrs[i].key == 6);
+    assert_false(list.spans[1].has_trace);
+    kit_list_free(&list);
+    vt_recording_close(recording);
+}
+
 /* Whether the spans that reach into a range are just these async ones. */
 static void check_asyncs(vt_recording *recording, int64_t from_ns, int64_t to_ns, uint32_t track,
                          size_t count, const uint64_t *ids)
@@ -272,8 +315,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_span_details), TEST(test_random_spans),  TEST(test_callback_stops),
-        TEST(test_async_spans),  TEST(test_async_filters), TEST(test_slice),
+        TEST(test_span_details), TEST(test_random_spans),     TEST(test_callback_stops),
+        TEST(test_async_spans),  TEST(test_spans_of_a_trace), TEST(test_async_filters),
+        TEST(test_slice),
     };
 #undef TEST
 
