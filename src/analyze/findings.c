@@ -168,6 +168,19 @@ static int by_severity(const void *left, const void *right)
     return order ? order : strcmp(a->text, b->text);
 }
 
+/* In order, or none at all. */
+static int finish(struct vti_finder *finder)
+{
+    struct vti_findings *findings = finder->findings;
+
+    if (!finder->code && findings->count)
+        qsort(findings->items, findings->count, sizeof *findings->items, by_severity);
+    if (!finder->code)
+        return 0;
+    vti_findings_fini(findings);
+    return finder->code == VTI_E_NOMEM ? vti_fail(VTI_E_NOMEM, "out of memory") : finder->code;
+}
+
 int vti_findings_make(const struct vti_study *study, struct vti_findings *findings)
 {
     struct vti_finder finder = {.study = study, .findings = findings};
@@ -179,12 +192,21 @@ int vti_findings_make(const struct vti_study *study, struct vti_findings *findin
         rules[i].find(&finder);
     }
     vti_worlds_fini(&finder);
-    if (!finder.code && findings->count)
-        qsort(findings->items, findings->count, sizeof *findings->items, by_severity);
-    if (!finder.code)
-        return 0;
-    vti_findings_fini(findings);
-    return finder.code == VTI_E_NOMEM ? vti_fail(VTI_E_NOMEM, "out of memory") : finder.code;
+    return finish(&finder);
+}
+
+int vti_findings_of_traces(const struct vti_traces *traces, struct vti_findings *findings)
+{
+    const struct vti_study study = {.traces = *traces};
+    struct vti_finder finder = {.study = &study, .findings = findings};
+
+    *findings = (struct vti_findings){0};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].find == vti_find_trace_errors || rules[i].find == vti_find_slow_trace) {
+            finder.kind = rules[i].kind;
+            rules[i].find(&finder);
+        }
+    return finish(&finder);
 }
 
 int vti_findings_query(vt_recording *recording, struct vti_findings *findings)

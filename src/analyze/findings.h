@@ -23,11 +23,13 @@ enum vti_severity { VTI_SEVERITY_INFO, VTI_SEVERITY_NOTICE, VTI_SEVERITY_WARNING
 
 /* What a sentence is about, so that a view can go there. Texts come from the recording as they are: escape them. */
 struct vti_evidence {
-    const char *what; /* "function", "span", "line", "thread", "process", "counter", "recording" */
-    char *name;       /* owned; "" if it has none */
-    char *file;       /* owned; "" unknown */
-    uint32_t line;    /* 0: unknown */
-    uint32_t id;      /* of the site (span, counter), track (thread) or process; else VT_NONE */
+    const char *
+        what; /* "function", "span", "line", "thread", "process", "counter", "trace", "recording" */
+    char *name;    /* owned; "" if it has none; of a trace its base id */
+    char *file;    /* owned; "" unknown */
+    uint32_t line; /* 0: unknown */
+    uint32_t
+        id; /* of the site (span, counter), track (thread) or process; which span of a trace; else VT_NONE */
 };
 
 struct vti_finding {
@@ -50,6 +52,10 @@ int vti_findings_query(vt_recording *recording, struct vti_findings *findings);
 /* The same for those who have gathered already what the rules look at. */
 struct vti_study;
 int vti_findings_make(const struct vti_study *study, struct vti_findings *findings);
+
+/* What there is to say about the traces of several recordings. */
+struct vti_traces;
+int vti_findings_of_traces(const struct vti_traces *traces, struct vti_findings *findings);
 void vti_findings_fini(struct vti_findings *findings);
 
 /* "info", "notice", "warning". */

@@ -3,6 +3,7 @@
 #define VENTURI_ANALYZE_RANK_IMPL_H
 
 #include "analyze/histogram.h"
+#include "analyze/log_line.h"
 #include "analyze/rank.h"
 #include "base/hash.h"
 
@@ -29,28 +30,6 @@ int vti_open_add(struct vti_open_spans *open, const uint64_t key[2], uint32_t ro
 struct vti_open_span *vti_open_find(const struct vti_open_spans *open, const uint64_t key[2]);
 void vti_open_remove(struct vti_open_spans *open, struct vti_open_span *span);
 void vti_open_fini(struct vti_open_spans *open);
-
-/* ---- lines (rank_line.c) --------------------------------------------------------------------- */
-
-struct vti_log_field {
-    const char *at;
-    size_t len;
-};
-
-struct vti_log_line {
-    bool is_stop;
-    double duration; /* seconds, of a stop */
-    struct vti_log_field base, parent, span, name;
-};
-
-#define VTI_LOG_SLOW_MARK "  <- !!!"
-
-/* Takes a line without its newline apart. NULL, or the reason why it cannot be used. */
-const char *vti_log_line_parse(struct vti_log_line *line, const char *text, size_t len);
-
-/* The decimal number at `begin`, exactly as strtod reads it. Returns its end, NULL if there is
- * none. */
-const char *vti_log_number(const char *begin, const char *end, double *value);
 
 /* ---- rows (rank.c) --------------------------------------------------------------------------- */
 

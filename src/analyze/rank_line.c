@@ -161,15 +161,26 @@ static bool find_name(struct vti_log_field *name, const char *at, const char *en
     return hit != NULL;
 }
 
+static void take_rest(struct vti_log_line *line, const char *at, const char *end)
+{
+    if (begins_with(at, end, VTI_LOG_SLOW_MARK))
+        at += slow_mark.len;
+    at = skip_blanks(at, end);
+    line->rest = (struct vti_log_field){at, (size_t)(end - at)};
+}
+
 static const char *name_line(struct vti_log_line *line, const char *at, const char *end)
 {
     static const struct vti_log_field start = {"-start", 6};
     static const struct vti_log_field stop = {"-stop", 5};
+    const struct vti_log_field *suffix = line->is_stop ? &stop : &start;
 
     if (ends_with(at, (size_t)(end - at), &slow_mark))
         end -= slow_mark.len;
-    if (find_name(&line->name, at, end, line->is_stop ? &stop : &start))
+    if (find_name(&line->name, at, end, suffix)) {
+        take_rest(line, line->name.at + line->name.len + suffix->len, end);
         return NULL;
+    }
     if (!find_name(&line->name, at, end, line->is_stop ? &start : &stop))
         return "has a name that ends neither in -start nor in -stop";
     return line->is_stop ? "has a duration but ends in -start" : "has no duration that can be read";
@@ -191,6 +202,7 @@ const char *vti_log_line_parse(struct vti_log_line *line, const char *text, size
     after = memchr(text + TIMESTAMP_LEAST, ' ', (size_t)(end - text) - TIMESTAMP_LEAST);
     if (!after)
         return "ends after the timestamp";
+    line->when = (struct vti_log_field){text, (size_t)(after - text)};
     at = skip_blanks(after, end);
     line->is_stop = false;
     if (at - after < START_GAP && (after = vti_log_number(at, end, &line->duration)) &&

@@ -3,6 +3,7 @@
 #include "analyze/sql_table.h"
 #include "analyze/values.h"
 #include "base/error.h"
+#include "base/uuid.h"
 #include "model/span_walk.h"
 
 #include <stdlib.h>
@@ -27,6 +28,9 @@ enum {
     ASYNC,
     ASYNC_ID,
     ATTRIBUTES,
+    BASE_ID,
+    TRACE_ID,
+    PARENT_TRACE_ID,
 };
 
 static const struct vti_sql_column columns[] = {
@@ -49,6 +53,9 @@ static const struct vti_sql_column columns[] = {
     [ASYNC] = {"async", "INTEGER"},
     [ASYNC_ID] = {"async_id", "INTEGER"},
     [ATTRIBUTES] = {"attributes", "TEXT"},
+    [BASE_ID] = {"base_id", "TEXT"},
+    [TRACE_ID] = {"trace_id", "TEXT"},
+    [PARENT_TRACE_ID] = {"parent_trace_id", "TEXT"},
     {0},
 };
 
@@ -131,6 +138,17 @@ static void result_attributes(struct state *state, struct sqlite3_context *conte
     vti_sql_result_bytes(context, (const char *)state->text.data, state->text.len);
 }
 
+static void result_trace(const struct vt_span *span, unsigned at, struct sqlite3_context *context)
+{
+    const uint8_t *const ids[] = {span->trace_base, span->trace_span, span->trace_parent};
+    char text[VTI_UUID_TEXT];
+
+    if (!span->has_trace)
+        return;
+    vti_uuid_text(ids[at - BASE_ID], text);
+    vti_sql_result_text(context, text);
+}
+
 /* What is not set stays null. */
 static void column(void *arg, unsigned at, struct sqlite3_context *context)
 {
@@ -181,6 +199,11 @@ static void column(void *arg, unsigned at, struct sqlite3_context *context)
         break;
     case ATTRIBUTES:
         result_attributes(state, context);
+        break;
+    case BASE_ID:
+    case TRACE_ID:
+    case PARENT_TRACE_ID:
+        result_trace(span, at, context);
         break;
     }
 }

@@ -7,6 +7,7 @@
  * Of spans of one site inside each other only the outermost adds to the total.
  */
 #include "analyze/histogram.h"
+#include "analyze/stats_traces.h"
 #include "base/error.h"
 #include "model/model.h"
 
@@ -33,6 +34,7 @@ struct job {
     size_t count;
     size_t capacity;
     struct vti_asyncs asyncs;
+    bool has_traces;
 };
 
 static int grow_sums(struct job *job, uint32_t slot)
@@ -114,6 +116,7 @@ static int take_async(struct job *job, const struct vti_track *track)
     async = vti_asyncs_get(&job->asyncs, track->process, event->async_id);
     if (!async)
         return VTI_E_NOMEM;
+    job->has_traces |= event->has_trace;
     if (is_begin && async->has_begin) {
         async->end_ns = ns;
         result = add_async(job, async, false);
@@ -214,6 +217,23 @@ static int finish_asyncs(struct job *job)
     return result;
 }
 
+/* What a span of a trace spent in its children is not its own. */
+static int take_inside(uint32_t site, int64_t inside_ns, void *arg)
+{
+    struct job *job = arg;
+    int64_t slot = vti_matcher_slot(&job->matcher, site);
+    struct sum *sum;
+
+    if (slot < 0)
+        return VTI_E_NOMEM;
+    if ((size_t)slot >= job->count)
+        return 0;
+    sum = &job->sums[slot];
+    sum->self -= (uint64_t)inside_ns < sum->self ? (uint64_t)inside_ns : sum->self;
+    sum->raw_self -= (uint64_t)inside_ns < sum->raw_self ? (uint64_t)inside_ns : sum->raw_self;
+    return 0;
+}
+
 static int compare_sites(const void *left, const void *right)
 {
     const struct vt_site_stats *a = left;
@@ -303,6 +323,8 @@ int vt_stats_query(vt_recording *recording, const struct vt_filter *filter, stru
     }
     if (!result)
         result = finish_asyncs(&job);
+    if (!result && job.has_traces)
+        result = vti_stats_traces(recording, &job.filter, take_inside, &job);
     if (!result)
         result = fill(&job, stats);
     for (size_t i = 0; i < job.count; i++)

@@ -85,6 +85,15 @@ static int load_lines(struct vti_study *study)
     return code;
 }
 
+/* Spans of traces are async ones: where there are none, nobody needs to look for them. */
+static int load_traces(struct vti_study *study)
+{
+    for (size_t i = 0; i < study->stats.site_count; i++)
+        if (vti_study_span_row(study, study->stats.sites[i].site) == VT_NONE)
+            return vti_traces_load(&study->traces, &study->recording, 1, NULL);
+    return 0;
+}
+
 int vti_study_load(struct vti_study *study, vt_recording *recording, bool is_raw)
 {
     int64_t end_ns;
@@ -100,6 +109,8 @@ int vti_study_load(struct vti_study *study, vt_recording *recording, bool is_raw
         code = load_spans(study);
     if (!code)
         code = load_lines(study);
+    if (!code)
+        code = load_traces(study);
     if (!code)
         code = vti_resources_load(&study->resources, recording);
     if (!code)
@@ -123,4 +134,5 @@ void vti_study_fini(struct vti_study *study)
     free(study->span_rows);
     vti_lines_fini(&study->lines);
     vti_resources_fini(&study->resources);
+    vti_traces_fini(&study->traces);
 }

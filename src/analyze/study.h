@@ -9,6 +9,7 @@
 #include "analyze/overview.h"
 #include "analyze/profile.h"
 #include "analyze/resources.h"
+#include "analyze/traces.h"
 
 struct vti_study {
     vt_recording *recording; /* borrowed */
@@ -25,6 +26,7 @@ struct vti_study {
     uint32_t *span_rows;          /* … and their rows; owned */
     struct vti_lines lines;
     struct vti_resources resources;
+    struct vti_traces traces;
     int64_t overhead_ns; /* our own cost in spans and calls together, also if it was left in */
     double overhead_share;
     bool is_raw; /* it was left in */

@@ -1,6 +1,8 @@
 /* values.c - facts, values, attributes, errors and moments of a recording as JSON. */
 #include "analyze/values.h"
 
+#include "base/uuid.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -177,4 +179,17 @@ const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns)
              when.tm_mon + 1, when.tm_mday, when.tm_hour, when.tm_min, when.tm_sec,
              (int)(part < 0 ? part + 1000000000 : part));
     return to;
+}
+
+void vti_json_trace_ids(struct vti_json *json, const uint8_t base[16], const uint8_t span[16],
+                        const uint8_t parent[16])
+{
+    char text[VTI_UUID_TEXT];
+
+    vti_uuid_text(base, text);
+    vti_json_add_string(json, "base_id", text);
+    vti_uuid_text(span, text);
+    vti_json_add_string(json, "trace_id", text);
+    vti_uuid_text(parent, text);
+    vti_json_add_string(json, "parent_id", text);
 }

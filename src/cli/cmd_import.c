@@ -85,8 +85,8 @@ static int run(int argc, char **argv)
     if (code)
         return code;
     if (!import.path)
-        return vti_cmd_fail(
-            "import", "which FILE? A profile of Python, a Chrome trace, samples of perf, stacks");
+        return vti_cmd_fail("import", "which FILE? A profile of Python, a Chrome trace, a trace "
+                                      "log, samples of perf, stacks");
     if (!import.output || !strcmp(import.output, "-"))
         return vti_cmd_fail("import", "where to? -o OUT");
     if (vti_file_is_same(import.path, import.output))
@@ -109,8 +109,9 @@ const struct vti_command vti_cmd_import = {
     .usage = "[options] FILE -o OUT",
     .about = "Writes a recording of what is in FILE: a profile that cProfile (.prof) or\n"
              "line_profiler (.lprof) wrote, a trace in Chrome's JSON, samples as `perf script`\n"
-             "prints them, or the collapsed stacks of flame graphs, in microseconds. OUT\n"
-             "appears when it is whole.",
+             "prints them, a trace log of osprofiler (as in Mistral) or its report in JSON, or\n"
+             "the collapsed stacks of flame graphs, in microseconds. OUT appears when it is\n"
+             "whole.",
     .options = options,
     .run = run,
 };

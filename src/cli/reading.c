@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cmd.h"
+#include "cli/importing.h"
 #include "cli/quantity.h"
 #include "model/line_table.h"
 
@@ -76,7 +77,7 @@ static int open_recording(const char *command, const char *path, vt_recording **
 {
     struct vt_recording_info info;
     struct vt_damage_info damage;
-    int code = vt_recording_open(recording, path);
+    int code = vti_importing_open(command, path, recording);
 
     if (code)
         return vti_reading_refuse(command, path, code);

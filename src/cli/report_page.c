@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/reading.h"
 #include "cli/stop.h"
+#include "import/import.h"
 #include "page/report.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ int vti_report_page(const struct vti_report_page *request)
         code = vti_page_output_check("report", &request->output, request->file);
     if (code)
         return code;
-    code = vti_profile_is_recording(request->file)
+    code = vti_profile_is_recording(request->file) || vti_import_is_direct(request->file)
                ? vti_reading_do("report", request->file, write_page, &job)
                : write_page(NULL, &job);
     vti_stop_end();

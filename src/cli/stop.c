@@ -41,3 +41,16 @@ void vti_stop_end(void)
     signal(noted, SIG_DFL);
     raise(noted);
 }
+
+void vti_stop_unwatch(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+    vti_stop_end();
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction old;
+
+        if (!sigaction(signals[i], NULL, &old) && old.sa_handler == note)
+            signal(signals[i], SIG_DFL);
+    }
+}

@@ -15,4 +15,7 @@ bool vti_stop_asked(void);
 /* Once all is tidied up: ends us by the signal that was noted, as our caller expects. */
 void vti_stop_end(void);
 
+/* The same, and if none was noted signals end us as ever. */
+void vti_stop_unwatch(void);
+
 #endif

@@ -2,7 +2,7 @@
 #ifndef VENTURI_IMPORT_CHROME_IMPL_H
 #define VENTURI_IMPORT_CHROME_IMPL_H
 
-#include "import/json_scan.h"
+#include "base/json_scan.h"
 #include "import/target.h"
 
 enum vti_chrome_kind { VTI_CHROME_SPAN, VTI_CHROME_MARK, VTI_CHROME_COUNTER };

@@ -6,12 +6,12 @@
  */
 #include "base/error.h"
 #include "import/chrome_impl.h"
+#include "import/json_value.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LANES_MOST 64
-#define TEXT_MOST 65536
 #define NS_APART (UINT64_C(1) << 60) /* of the first and the last moment; readers know no more */
 
 /* A stack of open spans, which is a track. */
@@ -170,42 +170,6 @@ static void close_lanes(struct writing *writing, int *code)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The value that stands next; false for null. What is neither text nor number is its own text. */
-static bool scan_value(struct vti_json_scan *scan, struct vti_buf *text, struct vti_value *value)
-{
-    char first = vti_json_peek(scan);
-    const char *start = scan->at;
-    size_t len;
-    char *end;
-
-    if (first == '"') {
-        if (!vti_json_scan_string(scan, text))
-            return false;
-    } else {
-        vti_json_skip(scan);
-        len = (size_t)(scan->at - start);
-        vti_buf_clear(text);
-        vti_buf_add(text, start, len);
-        vti_buf_add_u8(text, 0);
-        if (text->failed || scan->failed || first == 'n')
-            return false;
-        text->len--;
-    }
-    *value = (struct vti_value){
-        .type = VTI_VALUE_TEXT,
-        .text = {(const char *)text->data, text->len < TEXT_MOST ? text->len : TEXT_MOST}};
-    if (first != '-' && (first < '0' || first > '9'))
-        return true;
-    if (!strpbrk((const char *)text->data, ".eE") && text->len < 19) {
-        value->type = VTI_VALUE_INT;
-        value->i = strtoll((const char *)text->data, &end, 10);
-    } else {
-        value->type = VTI_VALUE_DOUBLE;
-        value->d = strtod((const char *)text->data, &end);
-    }
-    return true;
-}
-
 /* The site of a key of attributes, or of a counter's series: "name", or "name.series" if it has one. */
 static uint32_t key_site(struct writing *writing, const struct vti_chrome_event *event)
 {
@@ -245,7 +209,7 @@ static int add_args(struct writing *writing, struct lane *lane,
         out.kind = VTI_EVENT_COUNTER;
     vti_json_take(&scan, '{');
     while (vti_json_next_key(&scan, &is_first, &writing->key)) {
-        if (!scan_value(&scan, &writing->text, &out.value) ||
+        if (!vti_json_scan_value(&scan, &writing->text, &out.value) ||
             (is_counter && out.value.type == VTI_VALUE_TEXT))
             continue;
         out.site = key_site(writing, event);

@@ -32,6 +32,22 @@ static const struct vti_importer *find(const struct vti_import *import,
     return NULL;
 }
 
+bool vti_import_is_direct(const char *path)
+{
+    const struct vti_importer *importer;
+    struct vti_file_header header;
+    struct vti_mapping map;
+    bool is_direct;
+
+    if (vti_mapping_open(&map, path))
+        return false;
+    is_direct = map.size &&
+                vti_file_header_parse(map.data, map.size, &header) == VTI_E_NOT_RECORDING &&
+                (importer = find(&(struct vti_import){0}, &map)) && importer->is_direct;
+    vti_mapping_close(&map);
+    return is_direct;
+}
+
 /* When the file was written: all that is known of when it happened. */
 static uint64_t written_ns(const char *path)
 {
@@ -50,7 +66,8 @@ static int import_into(const struct vti_importer *importer, const struct vti_imp
 
     if (code)
         return code;
-    code = vti_import_start(&target, import->path, written_ns(import->path));
+    if (!importer->is_direct)
+        code = vti_import_start(&target, import->path, written_ns(import->path));
     if (!code)
         code = importer->run(input, &target);
     memcpy(result->note, target.note, sizeof result->note);
@@ -75,10 +92,11 @@ int vti_import(const struct vti_import *import, struct vti_import_result *result
     else if (vti_file_header_parse(map.data, map.size, &header) != VTI_E_NOT_RECORDING)
         code = vti_fail(VTI_E_USAGE, "%s: is a recording already", import->path);
     else if (!importer)
-        code = vti_fail(VTI_E_DAMAGED,
-                        "%s: neither a profile of Python, nor a Chrome trace, nor samples of "
-                        "perf, nor collapsed stacks",
-                        import->path);
+        code = vti_fail(
+            VTI_E_DAMAGED,
+            "%s: neither a profile of Python, nor a Chrome trace, nor a log or report of "
+            "osprofiler, nor samples of perf, nor collapsed stacks",
+            import->path);
     else
         code = import_into(
             importer, import,

@@ -27,9 +27,14 @@ struct vti_importer {
     const char *summary;                            /* one line for the help */
     bool (*fits)(const uint8_t *data, size_t size); /* whether this is what the file looks like */
     int (*run)(const struct vti_import_input *input, struct vti_import_target *target);
+    bool
+        is_direct; /* commands take such a file where a recording is wanted; it says when things were: `run` begins with vti_import_start() */
 };
 
 extern const struct vti_importer *const vti_importers[]; /* ended by NULL */
+
+/* Whether commands take this file as it is: one that can be read and that a direct importer knows. */
+bool vti_import_is_direct(const char *path);
 
 struct vti_import {
     const char *path;

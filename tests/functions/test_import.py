@@ -224,8 +224,8 @@ def test_bad_json_is_one_line_and_no_file(venturi, tmp_path, text):
 # ---- words ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("content, message", [
-    (b"", "x: is empty"), (b"hello\n", "x: neither a profile of Python, nor a Chrome trace, nor samples of perf, nor collapsed stacks"),
-    (b"\x00\xff" * 50, "x: neither a profile of Python, nor a Chrome trace, nor samples of perf, nor collapsed stacks"),
+    (b"", "x: is empty"), (b"hello\n", "x: neither a profile of Python, nor a Chrome trace, nor a log or report of osprofiler, nor samples of perf, nor collapsed stacks"),
+    (b"\x00\xff" * 50, "x: neither a profile of Python, nor a Chrome trace, nor a log or report of osprofiler, nor samples of perf, nor collapsed stacks"),
     (b"{u", "x: byte 6: cut off in a text"),
 ])
 def test_other_files(venturi, tmp_path, content, message):

@@ -1,0 +1,216 @@
+/*
+ * traces_skew.c - clocks of several hosts, brought together by what calls across them say.
+ *
+ * A child lies within its parent. Each call from a host to another therefore says between which bounds their clocks differ, and all of
+ * them together leave a range; what is taken is the value in it that is nearest to none. Where no value fits all (a child that goes on
+ * after its parent), only begins count: a child never begins before its parent. Hosts are placed from the first one outwards. Clocks
+ * that fit are never touched, nor those that differ by less than clocks can be read.
+ */
+#include "analyze/traces_impl.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+#define READ_NS 20000 /* what two readings of clocks of different kinds may differ by */
+
+/* Between which bounds the clock of the second host must be moved against that of the first. */
+struct range {
+    int64_t least, most;
+};
+
+struct pair {
+    uint32_t first, second; /* clocks; first < second */
+    struct range within;    /* children within their parents */
+    struct range begins;    /* children begin after their parents */
+};
+
+struct pairs {
+    struct pair *list; /* owned */
+    size_t count, room;
+    struct vti_map *index; /* both clocks to the place in the list */
+};
+
+static void narrow(struct range *range, bool is_reversed, int64_t least, int64_t most)
+{
+    if (is_reversed) {
+        int64_t swap = least;
+
+        least = most == INT64_MAX ? -INT64_MAX : -most;
+        most = -swap;
+    }
+    range->least = least > range->least ? least : range->least;
+    range->most = most < range->most ? most : range->most;
+}
+
+static struct pair *find_pair(struct pairs *pairs, uint32_t first, uint32_t second)
+{
+    const uint32_t key[2] = {first, second};
+    const struct range any = {-INT64_MAX, INT64_MAX};
+    int is_new;
+    int64_t at = vti_map_add(pairs->index, key, sizeof key, &is_new);
+
+    if (at < 0)
+        return NULL;
+    if (is_new) {
+        if (pairs->count == pairs->room) {
+            size_t room = pairs->room ? pairs->room * 2 : 16;
+            struct pair *list = realloc(pairs->list, room * sizeof *list);
+
+            if (!list)
+                return NULL;
+            pairs->list = list;
+            pairs->room = room;
+        }
+        pairs->list[pairs->count++] = (struct pair){first, second, any, any};
+    }
+    return &pairs->list[at];
+}
+
+/* Whether the end of a child says something about clocks. Where the host of one is not known it is most likely the other's, and the child's work was handed over. */
+static bool has_ends(const struct vti_traces *traces, const struct vti_trace_span *parent,
+                     const struct vti_trace_span *child)
+{
+    return parent->is_finished && child->is_finished &&
+           !traces->processes[parent->process].is_imported &&
+           !traces->processes[child->process].is_imported;
+}
+
+static int gather(struct pairs *pairs, const struct vti_traces *traces)
+{
+    const struct vti_trace_owned *owned = traces->owned;
+
+    for (size_t i = 0; i < owned->span_count; i++) {
+        const struct vti_trace_span *child = &owned->spans[i];
+        const struct vti_trace_span *parent;
+        uint32_t to = owned->clock_of[child->process];
+        uint32_t from;
+        bool is_reversed;
+        struct pair *pair;
+
+        if (owned->trace_of[i] == VTI_NO_SPAN || child->parent == VTI_NO_SPAN)
+            continue;
+        parent = &owned->spans[child->parent];
+        from = owned->clock_of[parent->process];
+        if (from == to)
+            continue;
+        is_reversed = from > to;
+        pair = find_pair(pairs, is_reversed ? to : from, is_reversed ? from : to);
+        if (!pair)
+            return VTI_E_NOMEM;
+        narrow(&pair->begins, is_reversed, parent->begin_ns - child->begin_ns, INT64_MAX);
+        narrow(&pair->within, is_reversed, parent->begin_ns - child->begin_ns,
+               has_ends(traces, parent, child) ? parent->end_ns - child->end_ns : INT64_MAX);
+    }
+    return 0;
+}
+
+static int64_t nearest(const struct pair *pair)
+{
+    const struct range *range = pair->within.least <= pair->within.most ? &pair->within
+                                                                        : &pair->begins;
+    int64_t shift = range->least > 0 ? range->least : range->most < 0 ? range->most : 0;
+
+    if (range->least > range->most || (shift <= READ_NS && shift >= -READ_NS))
+        return 0;
+    return shift;
+}
+
+/* Which pairs each clock is in: those of clock i are list[from[i]] to list[from[i + 1]]. */
+struct neighbours {
+    uint32_t *from, *list; /* owned */
+};
+
+static int find_neighbours(struct neighbours *near, const struct pairs *pairs, uint32_t count)
+{
+    near->from = calloc(count + 2u, sizeof *near->from);
+    near->list = calloc(2 * pairs->count + 1, sizeof *near->list);
+    if (!near->from || !near->list)
+        return VTI_E_NOMEM;
+    for (size_t i = 0; i < pairs->count; i++) {
+        near->from[pairs->list[i].first + 2]++;
+        near->from[pairs->list[i].second + 2]++;
+    }
+    for (uint32_t i = 2; i < count + 2u; i++)
+        near->from[i] += near->from[i - 1];
+    for (uint32_t i = 0; i < pairs->count; i++) { /* moves each `from` to the end of its own */
+        near->list[near->from[pairs->list[i].first + 1]++] = i;
+        near->list[near->from[pairs->list[i].second + 1]++] = i;
+    }
+    return 0;
+}
+
+/* Goes outwards from a clock that stays where it is. `queue` has room for all clocks. */
+static void place_around(const struct pairs *pairs, const struct neighbours *near, uint32_t clock,
+                         int64_t *shifts, bool *is_placed, uint32_t *queue)
+{
+    size_t count = 0;
+
+    is_placed[clock] = true;
+    queue[count++] = clock;
+    for (size_t done = 0; done < count; done++) {
+        uint32_t at = queue[done];
+
+        for (uint32_t i = near->from[at]; i < near->from[at + 1]; i++) {
+            const struct pair *pair = &pairs->list[near->list[i]];
+            bool is_first = pair->first == at;
+            uint32_t other = is_first ? pair->second : pair->first;
+
+            if (is_placed[other])
+                continue;
+            if (__builtin_add_overflow(shifts[at], is_first ? nearest(pair) : -nearest(pair),
+                                       &shifts[other]))
+                shifts[other] = 0;
+            shifts[other] = vti_traces_bounded(shifts[other]);
+            is_placed[other] = true;
+            queue[count++] = other;
+        }
+    }
+}
+
+static void apply(struct vti_traces *traces, const int64_t *shifts)
+{
+    struct vti_trace_owned *owned = traces->owned;
+
+    for (size_t i = 0; i < traces->process_count; i++)
+        traces->processes[i].skew_ns = shifts[owned->clock_of[i]];
+    for (size_t i = 0; i < owned->span_count; i++) {
+        int64_t shift = traces->processes[owned->spans[i].process].skew_ns;
+
+        owned->spans[i].begin_ns = vti_traces_bounded(owned->spans[i].begin_ns + shift);
+        owned->spans[i].end_ns = vti_traces_bounded(owned->spans[i].end_ns + shift);
+    }
+}
+
+int vti_traces_align(struct vti_traces *traces)
+{
+    struct vti_trace_owned *owned = traces->owned;
+    uint32_t count = vti_map_count(owned->clocks);
+    struct pairs pairs = {0};
+    struct neighbours near = {0};
+    int64_t *shifts = calloc(count + 1u, sizeof *shifts);
+    bool *is_placed = calloc(count + 1u, sizeof *is_placed);
+    uint32_t *queue = calloc(count + 1u, sizeof *queue);
+    int code = VTI_E_NOMEM;
+
+    if (!shifts || !is_placed || !queue || vti_map_create(&pairs.index))
+        goto out;
+    code = gather(&pairs, traces);
+    if (!code)
+        code = find_neighbours(&near, &pairs, count);
+    if (code)
+        goto out;
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_placed[i]) /* nothing connects it with those before */
+            place_around(&pairs, &near, i, shifts, is_placed, queue);
+    apply(traces, shifts);
+out:
+    free(near.from);
+    free(near.list);
+    vti_map_free(pairs.index);
+    free(pairs.list);
+    free(shifts);
+    free(is_placed);
+    free(queue);
+    return code;
+}

@@ -1,0 +1,430 @@
+/*
+ * cmd_trace.c - venturi trace: requests through several services, from their recordings and logs together.
+ *
+ * `request` is another program's (venturi-request), because the tool itself knows no network.
+ */
+#include "base/beside.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "cli/frame.h"
+#include "cli/importing.h"
+#include "cli/reading.h"
+#include "cli/trace.h"
+#include "cli/trace_page.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    OPT_ERRORS,
+    OPT_JSON,
+    OPT_COMPAT,
+    OPT_HTML,
+    OPT_DOT,
+    OPT_DEPTH,
+    OPT_OUT,
+    OPT_OPEN,
+    OPT_FORCE
+};
+
+static const struct vti_option options[] = {
+    [OPT_ERRORS] = {0, "errors", NULL, "list: only traces in which something failed"},
+    [OPT_JSON] = {0, "json", NULL, "write JSON"},
+    [OPT_COMPAT] = {0, "compat", NULL, "show: JSON as `osprofiler trace show --json` writes it"},
+    [OPT_HTML] = {0, "html", NULL, "show: a page for a browser"},
+    [OPT_DOT] = {0, "dot", NULL, "show: a graph for graphviz (dot -Tsvg)"},
+    [OPT_DEPTH] = {0, "depth", "N", "show: N levels only"},
+    [OPT_OUT] = {'o', "out", "FILE", "show: write to FILE"},
+    [OPT_OPEN] = {0, "open", NULL, "show: open the page in a browser"},
+    [OPT_FORCE] = {'f', "force", NULL, "replace FILE if it exists"},
+    {0},
+};
+
+extern const struct vti_command vti_cmd_trace;
+
+struct request {
+    const char **words; /* owned: operands after list or show */
+    size_t count;
+    bool is_list;
+    bool has_errors_only, is_json, is_compat, is_html, is_dot, opens, force;
+    const char *depth, *out;
+    vt_recording **recordings; /* owned; beside `files` */
+    const char *const *files;
+    size_t file_count;
+};
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static int take_words(struct request *request, int argc, char **argv)
+{
+    bool *const switches[] = {[OPT_ERRORS] = &request->has_errors_only,
+                              [OPT_JSON] = &request->is_json,
+                              [OPT_COMPAT] = &request->is_compat,
+                              [OPT_HTML] = &request->is_html,
+                              [OPT_DOT] = &request->is_dot,
+                              [OPT_OPEN] = &request->opens,
+                              [OPT_FORCE] = &request->force};
+    struct vti_args args;
+    const char *value;
+    int option;
+
+    vti_args_init(&args, &vti_cmd_trace, argc, argv);
+    while ((option = vti_args_next(&args, &value)) != VTI_OPT_DONE) {
+        if (option == VTI_OPT_BAD)
+            return VTI_EXIT_BAD;
+        if (option == VTI_OPT_OPERAND)
+            request->words[request->count++] = value;
+        else if (option == OPT_DEPTH)
+            request->depth = value;
+        else if (option == OPT_OUT)
+            request->out = value;
+        else
+            *switches[option] = true;
+    }
+    return 0;
+}
+
+static int check_options(const struct request *request)
+{
+    int forms = request->is_json + request->is_compat + request->is_html + request->is_dot;
+
+    if (request->is_list && (request->is_compat || request->is_html || request->is_dot ||
+                             request->depth || request->out || request->opens || request->force))
+        return vti_cmd_fail("trace", "list: takes --errors and --json only; the rest is for show");
+    if (!request->is_list && request->has_errors_only)
+        return vti_cmd_fail("trace", "show: --errors is for list");
+    if (forms > 1)
+        return vti_cmd_fail("trace", "one of --json, --compat, --html and --dot");
+    if (request->opens && !request->is_html)
+        return vti_cmd_fail("trace", "--open: is for a page, --html");
+    if (request->opens && !request->out)
+        return vti_cmd_fail("trace", "--open: needs a file, --out page.html");
+    return 0;
+}
+
+static int check_files(struct request *request)
+{
+    size_t first = !request->is_list;
+
+    if (!request->is_list && !request->count)
+        return vti_cmd_fail("trace", "show: which trace? ID FILE..., or last FILE...");
+    if (request->count <= first && !request->is_list)
+        return vti_cmd_fail("trace", "show %s: in which FILEs? Recordings or trace logs",
+                            request->words[0]);
+    if (request->count <= first)
+        return vti_cmd_fail("trace", "list: which FILEs? Recordings or trace logs");
+    request->files = request->words + first;
+    request->file_count = request->count - first;
+    return 0;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int open_files(struct request *request)
+{
+    for (size_t i = 0; i < request->file_count; i++) {
+        int code = vti_reading_check("trace", request->files[i]);
+
+        if (code)
+            return code;
+        code = vti_importing_open("trace", request->files[i], &request->recordings[i]);
+        if (code)
+            return vti_reading_refuse("trace", request->files[i], code);
+    }
+    return 0;
+}
+
+static int fail_without_traces(const struct request *request, const struct vti_traces *traces)
+{
+    const char *more = request->file_count > 1 ? " (nor do the others)" : "";
+
+    if (traces->untraced_spans)
+        return vti_cmd_fail("trace",
+                            "%s: holds no traces%s: nothing came with the secret, or called "
+                            "trace.init()",
+                            request->files[0], more);
+    return vti_cmd_fail("trace", "%s: holds no traces%s (venturi report shows what there is)",
+                        request->files[0], more);
+}
+
+/* ---- which trace ----------------------------------------------------------------------------- */
+
+/* The digits of what may be the beginning of an id, without dashes; false: it is none. */
+static bool take_prefix(const char *word, char digits[VTI_UUID_HEX])
+{
+    size_t count = 0;
+
+    for (; *word; word++) {
+        if (*word == '-')
+            continue;
+        if (!isxdigit((unsigned char)*word) || count == VTI_UUID_HEX - 1)
+            return false;
+        digits[count++] = (char)tolower((unsigned char)*word);
+    }
+    digits[count] = 0;
+    return count > 0;
+}
+
+static size_t match_prefix(const struct vti_trace_bases *bases, const char *digits,
+                           uint8_t base[16])
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < bases->count; i++) {
+        char hex[VTI_UUID_HEX];
+
+        vti_uuid_hex(bases->list[i].base, hex);
+        if (strncmp(hex, digits, strlen(digits)))
+            continue;
+        memcpy(base, bases->list[i].base, 16);
+        found++;
+    }
+    return found;
+}
+
+/* The id that a word stands for: "last", the beginning of one, or any text that a program used as one. */
+static int find_trace(const struct request *request, uint8_t base[16])
+{
+    const char *word = request->words[0];
+    struct vti_trace_bases bases;
+    char digits[VTI_UUID_HEX];
+    size_t found;
+    int code;
+
+    if (take_prefix(word, digits) && strlen(digits) == VTI_UUID_HEX - 1) {
+        vti_uuid_parse(base, word, strlen(word));
+        return 0;
+    }
+    code = vti_traces_bases(&bases, request->recordings, request->file_count);
+    if (code)
+        return vti_cmd_error("trace", code);
+    if (!strcmp(word, "last") && bases.count) {
+        memcpy(base, bases.list[bases.count - 1].base, 16);
+    } else {
+        found = take_prefix(word, digits) ? match_prefix(&bases, digits, base) : 0;
+        if (found > 1)
+            code = vti_cmd_fail("trace", "%s: %zu traces begin so, say more of the id", word,
+                                found);
+        else if (!found)
+            vti_uuid_parse(base, word, strlen(word));
+    }
+    free(bases.list);
+    return code;
+}
+
+/* ---- showing --------------------------------------------------------------------------------- */
+
+static int show_page(const struct request *request, const struct vti_traces *traces)
+{
+    const struct vti_trace_page page = {
+        .traces = traces,
+        .files = request->files,
+        .file_count = request->file_count,
+        .output = {.path = request->out ? request->out : "-",
+                   .opens = request->opens,
+                   .force = request->force},
+    };
+
+    return vti_trace_page(&page);
+}
+
+static int take_depth(const struct request *request, uint32_t *depth)
+{
+    char *end;
+    unsigned long levels;
+
+    *depth = UINT32_MAX;
+    if (!request->depth)
+        return 0;
+    levels = strtoul(request->depth, &end, 10);
+    if (*end || !isdigit((unsigned char)*request->depth) || !levels)
+        return vti_cmd_fail("trace", "--depth: '%s' is not a number of levels", request->depth);
+    *depth = levels < UINT32_MAX ? (uint32_t)levels : UINT32_MAX;
+    return 0;
+}
+
+static int write_view(const struct request *request, struct vti_trace_view *view)
+{
+    struct vti_trace_output out = {0};
+    int code = vti_output_open(&out.file, request->out ? request->out : "-", request->force, false);
+
+    if (code)
+        return vti_cmd_error("trace", code);
+    if (request->is_json)
+        vti_trace_json(&out, view);
+    else if (request->is_compat)
+        vti_trace_compat(&out, view);
+    else if (request->is_dot)
+        vti_trace_dot(&out, view);
+    else
+        vti_trace_text(&out, view);
+    if (!out.code && out.text.failed)
+        out.code = VTI_E_NOMEM;
+    if (!out.code)
+        out.code = vti_output_write(out.file, out.text.data, out.text.len);
+    vti_buf_fini(&out.text);
+    if (out.code) {
+        vti_output_abandon(out.file);
+        return vti_cmd_error("trace", out.code);
+    }
+    code = vti_output_commit(out.file);
+    return code ? vti_cmd_error("trace", code) : VTI_EXIT_OK;
+}
+
+void vti_trace_output_step(struct vti_trace_output *out)
+{
+    if (out->text.len < (64u << 10) || out->code)
+        return;
+    out->code = out->text.failed ? VTI_E_NOMEM
+                                 : vti_output_write(out->file, out->text.data, out->text.len);
+    vti_buf_clear(&out->text);
+}
+
+static int show(struct request *request)
+{
+    struct vti_trace_view view = {.files = request->files};
+    struct vti_traces traces;
+    uint8_t base[16];
+    int code = take_depth(request, &view.depth);
+
+    for (size_t i = 0; i < request->file_count && !code && request->out; i++)
+        if (vti_file_is_same(request->files[i], request->out))
+            code = vti_cmd_fail("trace", "%s: is an input, so it cannot be the output too",
+                                request->out);
+    if (!code)
+        code = open_files(request);
+    if (!code)
+        code = find_trace(request, base);
+    if (code)
+        return code;
+    code = vti_traces_load(&traces, request->recordings, request->file_count, base);
+    if (code)
+        return vti_cmd_error("trace", code);
+    view.traces = &traces;
+    view.trace = traces.traces;
+    if (!traces.trace_count) {
+        code = vti_cmd_fail("trace", "%s: no such trace in %s%s (venturi trace list shows all)",
+                            request->words[0], request->files[0],
+                            request->file_count > 1 ? " and the others" : "");
+    } else if (request->is_html) {
+        code = show_page(request, &traces);
+    } else {
+        vti_trace_notes(&view, request->recordings, request->file_count);
+        code = write_view(request, &view);
+        vti_buf_fini(&view.notes);
+    }
+    vti_traces_fini(&traces);
+    return code;
+}
+
+static int list(struct request *request)
+{
+    struct vti_traces traces;
+    int code = open_files(request);
+
+    if (code)
+        return code;
+    code = vti_traces_load(&traces, request->recordings, request->file_count, NULL);
+    if (code)
+        return vti_cmd_error("trace", code);
+    if (!traces.trace_count)
+        code = fail_without_traces(request, &traces);
+    else if (request->is_json)
+        code = vti_trace_list_json(&traces, request->has_errors_only);
+    else
+        code = vti_trace_list(&traces, request->has_errors_only);
+    vti_traces_fini(&traces);
+    return code;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int send_request(char **argv)
+{
+    static const char *const places[] = {"venturi-request", "../libexec/venturi/venturi-request"};
+    char program[PATH_MAX];
+
+    if (!vti_beside_find(places, sizeof places / sizeof *places, program, sizeof program))
+        return vti_cmd_fail("trace", "request: venturi-request is not there (it is built with "
+                                     "libcurl)");
+    argv[0] = program;
+    execv(program, argv);
+    return vti_cmd_error("trace", vti_fail_errno(VTI_E_SYSTEM, "%s: cannot start it", program));
+}
+
+static int print_help(void)
+{
+    struct vti_buf text = {0};
+
+    vti_help_command(&text, &vti_cmd_trace);
+    if (text.failed)
+        return vti_cmd_error("trace", VTI_E_NOMEM);
+    fwrite(text.data, 1, text.len, stdout);
+    vti_buf_fini(&text);
+    return VTI_EXIT_OK;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return true;
+    return false;
+}
+
+static int run(int argc, char **argv)
+{
+    const char *action = argc > 1 ? argv[1] : NULL;
+    struct request request = {0};
+    int code = VTI_EXIT_BAD;
+
+    if (action && !strcmp(action, "request"))
+        return send_request(argv + 1);
+    if (wants_help(argc, argv))
+        return print_help();
+    if (!action || (strcmp(action, "list") && strcmp(action, "show")))
+        return vti_cmd_fail("trace", "%s%slist, show or request? See venturi trace --help",
+                            action ? action : "", action ? ": " : "");
+    request.is_list = !strcmp(action, "list");
+    request.words = calloc((size_t)argc, sizeof *request.words);
+    request.recordings = calloc((size_t)argc, sizeof *request.recordings);
+    if (!request.words || !request.recordings) {
+        code = vti_cmd_error("trace", VTI_E_NOMEM);
+        goto out;
+    }
+    code = take_words(&request, argc - 1, argv + 1);
+    if (!code)
+        code = check_options(&request);
+    if (!code)
+        code = check_files(&request);
+    if (!code)
+        code = request.is_list ? list(&request) : show(&request);
+out:
+    for (size_t i = 0; request.recordings && i < request.file_count; i++)
+        vt_recording_close(request.recordings[i]);
+    free(request.words);
+    free(request.recordings);
+    return code;
+}
+
+const struct vti_command vti_cmd_trace = {
+    .name = "trace",
+    .summary = "requests through several services: list, show as a tree, send one",
+    .usage = "list|show|request [options] [ID] FILE...",
+    .about = "  trace list FILE...      the traces in recordings and trace logs, newest last\n"
+             "  trace show ID FILE...   one of them as a tree: time, self time, service,\n"
+             "                          errors, critical path; ID may be the beginning of\n"
+             "                          one, or `last`\n"
+             "  trace request --profile KEY URL   sends a request that is traced (see\n"
+             "                          venturi trace request --help)\n"
+             "\n"
+             "FILEs are what the services recorded (venturi run) or logged (osprofiler in\n"
+             "Mistral, Venturi's services); all together make one tree.",
+    .options = options,
+    .passes_options = true,
+    .run = run,
+};
