@@ -9,6 +9,7 @@
 #define Py_BUILD_CORE_MODULE 1
 #include <Python.h>
 #include <frameobject.h>
+#include <internal/pycore_context.h>
 #if PY_VERSION_HEX >= 0x030b0000
 #include <internal/pycore_frame.h>
 #include <opcode.h>

@@ -18,6 +18,7 @@
 #include "rows.h"
 #include "snapshot.h"
 #include "threads.h"
+#include "trace.h"
 #include "tracks.h"
 
 #include <stdbool.h>
@@ -328,6 +329,8 @@ static int fill_module(PyObject *module)
         return -1;
     }
     vti_py_filter_init(module);
+    if (vti_py_trace_init(module))
+        return -1;
     return PyModule_AddStringConstant(module, "__version__", VENTURI_VERSION);
 }
 

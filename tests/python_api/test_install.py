@@ -67,12 +67,21 @@ def test_doctor_finds_its_parts(installed, tmp_path):
     assert "libventuri.so.1 is not" not in done.stdout and "venturi-drain is not" not in done.stdout
 
 
+def test_requests_come_with_it(installed, tmp_path):
+    if subprocess.run(["pkg-config", "--exists", "libcurl", "libcrypto"], check=False).returncode:
+        pytest.skip("no libcurl or no libcrypto to build it with")
+    done = subprocess.run([installed / "bin" / "venturi", "trace", "request", "http://127.0.0.1/"], cwd=tmp_path, capture_output=True,
+                          text=True, env=environment())
+    assert done.returncode == 2 and "no key" in done.stderr, done.stderr
+
+
 def test_types_come_with_it(installed):
     package = next(installed.glob("lib/python3*/site-packages/venturi"))
     assert (package / "py.typed").exists() and (package / "_venturi.pyi").exists()
     names = {path.name for path in package.iterdir()}
     assert {"_inject", "_tool", "libventuri.so.1", "libventuri-functions.so", "include", "pkgconfig"} <= names
     assert len(list(package.glob("_venturi.cpython-*.so"))) == 1
+    assert (package / "compat" / "osprofiler" / "drivers" / "base.py").exists() and (package / "web.py").exists()
 
 
 PROGRAM = """

@@ -1,0 +1,158 @@
+/*
+ * trace.h - trace points of Python: what the files trace_*.c share.
+ *
+ * The current place in a trace is the value of one context variable: a node. Tasks, copied contexts and generators thereby see what was
+ * current when their context was made, and nothing here is a thread's own. Nothing of ours fails into the program: what goes wrong in here is
+ * dropped (vti_py_trace_forgive).
+ */
+#ifndef VENTURI_PY_TRACE_H
+#define VENTURI_PY_TRACE_H
+
+#include "interpreter.h"
+
+#include <stdbool.h>
+#include <venturi/context.h>
+
+/* A trace, as those who are in it know it: Python's Profiler is made of it. */
+struct vti_py_owner {
+    PyObject_HEAD PyObject *key;
+    PyObject *base_text, *parent_text; /* as they were given */
+    PyObject *tracestate;              /* a text or None */
+    unsigned flags;
+    struct vt_id base, parent;
+};
+
+/* A span that is or was open, or the bottom of a trace, which has no name. Also what `with Trace(...) as span` gives. */
+struct vti_py_node {
+    PyObject_HEAD struct vti_py_node *outer; /* what was current when it began */
+    struct vti_py_owner *owner;              /* NULL: of no trace */
+    PyObject *name;
+    PyObject *attrs;                       /* a dict, or NULL */
+    PyObject *id_text;                     /* NULL until somebody asks */
+    PyHamtObject *vars_before, *vars_here; /* the context's, without and with it */
+    const void *token;   /* who ends it: a Trace, a decorated function; NULL: stop() */
+    uint64_t number;     /* in the recording; 0: it is not there */
+    uint32_t generation; /* which of the forked processes it is a span of */
+    bool is_open;
+    struct vt_id span; /* of a bottom: the parent of what begins there */
+};
+
+/* What is told when a span begins or ends: a dict, or facts that stand for it in a recording. */
+struct vti_py_said {
+    PyObject *info;
+    const struct vt_trace_fact *facts;
+    size_t count;
+};
+
+enum { VTI_PY_FACTS_MAX = 64 };
+
+/* Facts, and the objects that their texts are in. */
+struct vti_py_facts {
+    size_t count, kept_count;
+    struct vt_trace_fact list[VTI_PY_FACTS_MAX];
+    PyObject *kept[VTI_PY_FACTS_MAX];
+};
+
+extern PyTypeObject vti_py_owner_type, vti_py_node_type, vti_py_with_type, vti_py_point_type,
+    vti_py_section_type, vti_py_steps_type;
+
+/* How many nodes there are: with none, nothing is current anywhere. */
+extern VTI_PY_HIDDEN Py_ssize_t vti_py_node_count;
+extern VTI_PY_HIDDEN uint32_t vti_py_trace_generation; /* goes up in a forked child */
+extern VTI_PY_HIDDEN PyObject *vti_py_notifier;        /* NULL: nobody is told */
+
+int vti_py_trace_init(PyObject *module); /* adds types and functions to the module */
+int vti_py_node_init(void);
+int vti_py_facts_init(void);
+int vti_py_news_init(void);
+int vti_py_error_init(void);
+int vti_py_with_init(void);
+
+/* An error of ours, or of what the program gave us to print, goes no further. An interrupt comes again later. */
+void vti_py_trace_forgive(void);
+
+/* ---- trace_node.c: the current place -------------------------------------------------------- */
+
+struct vti_py_node *vti_py_node_current(void); /* a new reference; NULL: none */
+void vti_py_node_set(struct vti_py_node *node);
+
+/* Takes the reference to `outer` over, also when it gives NULL: then without an exception. */
+struct vti_py_node *vti_py_node_new(struct vti_py_node *outer, struct vti_py_owner *owner,
+                                    PyObject *name);
+
+/* Entering makes it current; leaving, what is around it: it is current then, or around what is. Forgetting: it will not be left. */
+void vti_py_node_enter(struct vti_py_node *node);
+void vti_py_node_leave(struct vti_py_node *node);
+void vti_py_node_forget(struct vti_py_node *node);
+
+/* One that has ended keeps none that have ended. */
+void vti_py_node_shorten(struct vti_py_node *node);
+bool vti_py_node_is_within(const struct vti_py_node *node, const struct vti_py_node *current);
+
+/* Its UUID as text, a borrowed reference; NULL with an exception: no memory. */
+PyObject *vti_py_node_id(struct vti_py_node *node);
+
+/* The nearest node of a trace that is not above this one. NULL: there is none. */
+struct vti_py_node *vti_py_node_of(struct vti_py_node *node, const struct vti_py_owner *owner);
+
+/* ---- trace_span.c: spans begin and end ------------------------------------------------------ */
+
+/* Whether a span would be seen by anybody. Then *current is a reference, or NULL. */
+static inline bool vti_py_trace_is_on(struct vti_py_node **current)
+{
+    *current = NULL;
+    if (vti_py_node_count)
+        *current = vti_py_node_current();
+    if (vt_is_on())
+        return true;
+    if (vti_py_likely(!*current))
+        return false;
+    if ((*current)->owner)
+        return true;
+    Py_CLEAR(*current);
+    return false;
+}
+
+/* Begins a span; NULL if it could not be, without an exception. Takes the reference to `current` over. */
+struct vti_py_node *vti_py_span_begin(struct vti_py_node *current, struct vti_py_owner *owner,
+                                      PyObject *name, struct vt_site **site,
+                                      const struct vti_py_said *said, const void *token);
+
+/* Ends it and what is open within, and makes what is around it current. Any exception that is set stays so. `info`: a dict or NULL. */
+void vti_py_span_end(struct vti_py_node *node, PyObject *info, bool is_failed);
+void vti_py_span_end_within(struct vti_py_node *node, struct vti_py_node *current, PyObject *info,
+                            bool is_failed); /* the same, and leaves alone what is current */
+struct vt_site *vti_py_trace_site_known(PyObject *name); /* that of a literal, quickly */
+PyObject *vti_py_span_start(struct vti_py_owner *owner, PyObject *name, PyObject *info);
+PyObject *vti_py_span_stop(struct vti_py_owner *owner, PyObject *info);
+
+/* ---- trace_steps.c: runs of generators and coroutines ------------------------------------------ */
+
+/* Takes the reference over if it succeeds. */
+PyObject *vti_py_section_new(struct vti_py_node *node);
+struct vti_py_node *vti_py_section_node(PyObject *section); /* borrowed; NULL: it is no section */
+void vti_py_section_end(PyObject *section, PyObject *info, bool is_failed);
+
+/* ---- trace_facts.c ---------------------------------------------------------------------------- */
+
+struct vt_site *vti_py_trace_site(PyObject *name, uint32_t type);  /* NULL: no memory */
+void vti_py_facts_add(struct vti_py_facts *facts, PyObject *info); /* a dict, flattened */
+void vti_py_facts_add_service(struct vti_py_facts *facts);
+void vti_py_facts_drop(struct vti_py_facts *facts);
+PyObject *vti_py_service(PyObject *self, PyObject *args);
+
+/* ---- trace_news.c: what a notifier is told ---------------------------------------------------- */
+
+void vti_py_news_tell(struct vti_py_node *node, bool is_end, PyObject *info);
+PyObject *vti_py_news_set(PyObject *self, PyObject *args);
+
+/* ---- trace_error.c: exceptions and values as texts -------------------------------------------- */
+
+PyObject *vti_py_error_info(PyObject *error);            /* {"etype", "message"} */
+PyObject *vti_py_text_of(PyObject *value, bool is_repr); /* cut; never fails but for memory */
+
+/* Two parameters by place or name, the second one may be left out. */
+int vti_py_two(const char *function, const char *const names[2], PyObject *const *args,
+               Py_ssize_t count, PyObject *keywords, PyObject *values[2]);
+
+#endif

@@ -1,0 +1,1 @@
+"""Packages with the names and signatures of others, made of Venturi: a program switches by changing an import."""

@@ -1,0 +1,2 @@
+"""osprofiler.drivers: where notifications go."""
+from . import base as base
