@@ -17,6 +17,11 @@ ROWS = [
     ("counter_off", "  counter", None, None, 1, ("value", "<=", 1)),
     ("first_event", "first event of a thread", None, None, 1, ("value", "<=", 50)),
     ("first_event_again", "  of later threads", None, None, 1, ("value", "<=", 50)),
+    ("trace", "trace point in C, with ids", "trace_floor", "floor", 1, ("value", "<=", 100)),
+    ("trace_start", "  by hand, with a name", "trace_floor", "floor", 1, ("value", "<=", 100)),
+    ("trace_unrecorded", "  in a trace, not recorded", None, None, 1, None),
+    ("trace_off", "  in no trace, not recorded", None, None, 1, ("value", "<=", 1)),
+    ("trace_id", "  a new id", None, None, 1, None),
     ("span", "span, against LTTng-UST", "lttng_pair", "LTTng", 1, None),
     ("span", "  against uftrace", "uftrace_instrument_call", "uftrace", 1, None),
     ("span", "  against uftrace, -pg", "uftrace_pg_call", "uftrace", 1, None),
@@ -48,6 +53,10 @@ ROWS = [
     ("page_large_longest", "    longest frame of a pan", None, None, 1, ("value", "<=", 100)),
     ("rank", "rank, lines per CPU-second", "rank_script", "script", 1, ("ratio", ">=", 10)),
     ("rank_wide", "  --wide", "rank_script", "script", 1, None),
+    ("trace_json", "trace of {spans} spans, JSON", None, None, 1, ("value", "<=", 0.2)),
+    ("trace_json_memory", "  memory", None, None, 1, ("value", "<=", 100)),
+    ("trace_compat", "  as osprofiler's report", "trace_osprofiler", "its own", 1, ("value", "<=", 0.6)),
+    ("trace_compat_memory", "  … its memory", None, None, 1, ("value", "<=", 100)),
     ("startup", "venturi --version", "startup_true", "true", 1, ("value", "<=", 3)),
 ]
 
@@ -78,7 +87,15 @@ for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
         ("lines %s, yields" % version, "  callees of a generator", None, None, 1, ("value", "<=", 1.05)),
     ]
 
-WIDTHS = (28, 9, 17, 9, 11, 6)
+# Trace points of Python, a pair of begin and end; on: recorded, with ids.
+for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
+    for state, most in (("on", 0.3), ("off", 0.05)):
+        for form in ("start and stop", "with Trace", "decorator"):
+            label = "  %s, %s" % (form, state) if form != "start and stop" or state == "off" else "Python %s trace point" % version
+            ROWS.append(("points %s, venturi, %s, %s" % (version, state, form), label,
+                         "points %s, osprofiler, %s, %s" % (version, state, form), "osprofiler", 1, ("value", "<=", most)))
+
+WIDTHS = (28, 9, 19, 9, 11, 6)
 
 
 def number(value):
