@@ -1,5 +1,6 @@
 /* findings.c - what stands out, in the directory, with where in the tables it is. */
 #include "analyze/findings.h"
+#include "base/uuid.h"
 #include "page/job.h"
 
 #include <string.h>
@@ -46,6 +47,25 @@ static void add_reference(struct vti_json *json, const char *key, int64_t index)
     vti_json_object_end(json);
 }
 
+/* Which trace, and which of its spans. */
+static void add_trace(struct vti_json *json, const struct vti_page_job *job,
+                      const struct vti_evidence *evidence)
+{
+    const struct vti_traces *traces = &job->study->traces;
+    char base[VTI_UUID_TEXT];
+
+    for (size_t i = 0; i < traces->trace_count; i++) {
+        vti_uuid_text(traces->traces[i].base, base);
+        if (strcmp(base, evidence->name) != 0)
+            continue;
+        vti_json_object(json);
+        vti_json_add_uint(json, "trace", i);
+        vti_json_add_uint(json, "span", evidence->id);
+        vti_json_object_end(json);
+        return;
+    }
+}
+
 static void add_references(struct vti_json *json, struct vti_page_job *job,
                            const struct vti_evidence *evidence)
 {
@@ -59,6 +79,8 @@ static void add_references(struct vti_json *json, struct vti_page_job *job,
         ;
     else if (!strcmp(evidence->what, "span") || !strcmp(evidence->what, "counter"))
         add_reference(json, "site", vti_page_site(job, evidence->id));
+    else if (!strcmp(evidence->what, "trace"))
+        add_trace(json, job, evidence);
     else if (!strcmp(evidence->what, "thread"))
         add_reference(json, "track", vti_page_track(job, evidence->id));
     else if (!strcmp(evidence->what, "process"))
@@ -77,7 +99,8 @@ int vti_page_add_findings(struct vti_page_job *job)
 {
     struct vti_json *json = vti_page_directory(job->page);
     struct vti_findings findings = {0};
-    int code = job->recording ? vti_findings_make(job->study, &findings) : 0;
+    int code = job->recording ? vti_findings_make(job->study, &findings)
+                              : vti_findings_of_traces(&job->study->traces, &findings);
 
     vti_json_key(json, "findings");
     vti_json_array(json);

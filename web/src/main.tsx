@@ -56,7 +56,7 @@ async function start(root: HTMLElement): Promise<void> {
   worker
     .ask("window", { range: { from: 0, to: 1 }, pixels: 1, tracks: [] })
     .catch((error: Error) => say(`The spans cannot be shown: ${error.message}`));
-  startAddress(directory.kind === "diff" ? "diff" : "overview");
+  startAddress(directory.kind === "report" ? "overview" : directory.kind);
   root.textContent = "";
   render(<App data={data} worker={worker} />, root);
 }

@@ -112,6 +112,8 @@ export interface Reference {
   track?: number;
   process?: number;
   line?: number;
+  trace?: number; // a row of `traces` …
+  span?: number; // … and which of its spans
 }
 
 export interface Finding {
@@ -130,7 +132,7 @@ export interface Note {
 
 export interface Directory {
   page: number;
-  kind: "report" | "diff";
+  kind: "report" | "diff" | "traces";
   tool: string;
   title: string;
   recordings: Recording[];

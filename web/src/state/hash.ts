@@ -73,7 +73,7 @@ export function startAddress(firstView: string): void {
   let written = location.hash;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const read = () => {
-    const address = readAddress(location.hash, firstView);
+    const address = readAddress((written = location.hash), firstView);
     view.value = address.view;
     selection.value = { ...NOTHING, ...address.selection };
     search.value = address.search;
@@ -91,7 +91,8 @@ export function startAddress(firstView: string): void {
     });
     clearTimeout(timer);
     timer = setTimeout(() => {
-      if (hash === location.hash) return;
+      /* Whoever has just changed the address wants to go there. */
+      if (hash === location.hash || location.hash !== written) return;
       history.replaceState(null, "", hash);
       written = location.hash;
     }, WRITE_AFTER_MS);

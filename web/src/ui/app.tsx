@@ -19,11 +19,12 @@ import { plainSentence, Sentence } from "./sentence";
 import { clean, lastPart } from "./text";
 import { Threads } from "./threads";
 
-/* The views of this page: those of a comparison are not those of a report. */
+/* The views of this page: a comparison and a page of traces have one, which is called like them. */
 export function viewsOf(data: PageData): View[] {
-  const isDiff = data.directory.kind === "diff";
+  const { kind } = data.directory;
 
-  return VIEWS.filter((one) => (one.id === "diff") === isDiff);
+  if (kind !== "report") return VIEWS.filter((one) => one.id === kind);
+  return VIEWS.filter((one) => one.id !== "diff" && (one.isOffered?.(data) ?? true));
 }
 
 /* A sentence in place of the whole page. */
@@ -149,9 +150,11 @@ function Header(props: {
       </nav>
       <span class="gap" />
       <SearchBox data={data} input={props.input} />
-      <Button onClick={() => props.openDialog("threads")} title="Choose threads (t)">
-        Threads
-      </Button>
+      {data.recording.tracks.length > 0 && (
+        <Button onClick={() => props.openDialog("threads")} title="Choose threads (t)">
+          Threads
+        </Button>
+      )}
       <Button onClick={() => chooseTheme(next[themeChoice.value])} title="Light, dark, or as the system">
         Theme: {{ system: "auto", dark: "dark", light: "light" }[themeChoice.value]}
       </Button>
@@ -171,7 +174,7 @@ function SearchBox({ data, input }: { data: PageData; input: { current: HTMLInpu
   );
   const note = now.error
     ? `not a regular expression: ${now.error}`
-    : now.isActive
+    : now.isActive && frames(data).list.length > 0
       ? `${formatCount(found)} ${found === 1 ? "name" : "names"}`
       : "";
 

@@ -31,14 +31,18 @@ export interface TextTable {
   rows: (string | number)[][];
 }
 
-export interface CanvasProps {
+/* What can be saved. */
+export interface Picture {
   name: string; // in file names: "flame"
   title: string; // of the recording, in file names
   label: string; // what the picture shows, in a sentence
-  height?: number; // CSS pixels; without it, as much as the frame gives
   /* Drawn again only when this is another function: one that is kept costs nothing while the pointer moves. */
   draw(pen: Pen, size: Size, colours: Colours): void;
   table(): TextTable;
+}
+
+export interface CanvasProps extends Picture {
+  height?: number; // CSS pixels; without it, as much as the frame gives
   cursor?: string;
   onPointer?(pointer: CanvasPointer): void;
   onKeyDown?(event: KeyboardEvent): void;
@@ -77,13 +81,15 @@ export function Canvas(props: CanvasProps) {
   return (
     <div class={props.height === undefined ? "picture picture-fill" : "picture"}>
       {!props.isBare && (
-        <SaveBar
-          props={props}
-          size={{ width: size.width, height }}
-          canvas={canvas}
-          isTable={isTable}
-          showTable={showTable}
-        />
+        <SaveBar picture={props} size={() => ({ width: size.width, height })}>
+          <Button
+            onClick={() => showTable(!isTable)}
+            isPressed={isTable}
+            title="Show what this picture says as a table"
+          >
+            Table
+          </Button>
+        </SaveBar>
       )}
       <div
         class="picture-frame"
@@ -106,7 +112,12 @@ export function Canvas(props: CanvasProps) {
   );
 }
 
-function paint(canvas: HTMLCanvasElement | null, size: Size, props: CanvasProps, theme: Colours): void {
+export function paint(
+  canvas: HTMLCanvasElement | null,
+  size: Size,
+  picture: Pick<Picture, "draw">,
+  theme: Colours,
+): void {
   const context = canvas?.getContext("2d", { alpha: false });
   const scale = Math.max(1, Math.min(4, devicePixelRatio || 1));
   const width = Math.round(size.width * scale);
@@ -122,50 +133,42 @@ function paint(canvas: HTMLCanvasElement | null, size: Size, props: CanvasProps,
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.fillStyle = theme.surface;
   context.fillRect(0, 0, size.width, size.height);
-  props.draw(canvasPen(context), size, theme);
+  picture.draw(canvasPen(context), size, theme);
 }
 
-function SaveBar(bar: {
-  props: CanvasProps;
-  size: Size;
-  canvas: { current: HTMLCanvasElement | null };
-  isTable: boolean;
-  showTable(is: boolean): void;
-}) {
-  const { props, size } = bar;
-  const nameOf = (ending: string) => fileName(props.title, props.name, ending);
+/* Buttons that save a picture, drawn anew in that size. */
+export function SaveBar(props: { picture: Picture; size(): Size; children?: ComponentChildren }) {
+  const { picture } = props;
+  const nameOf = (ending: string) => fileName(picture.title, picture.name, ending);
   const saveSvg = () => {
-    const pen = svgPen(size.width, size.height, props.label);
+    const size = props.size();
+    const pen = svgPen(size.width, size.height, picture.label);
     pen.rect(0, 0, size.width, size.height, colours.value.surface);
-    props.draw(pen, size, colours.value);
+    picture.draw(pen, size, colours.value);
     saveText(nameOf("svg"), "image/svg+xml", pen.finish());
   };
+  const savePng = () => {
+    const canvas = document.createElement("canvas");
+    paint(canvas, props.size(), picture, colours.value);
+    saveCanvas(nameOf("png"), canvas);
+  };
   const saveCsv = () => {
-    const table = props.table();
+    const table = picture.table();
     saveText(nameOf("csv"), "text/csv", toCsv(table.columns, table.rows));
   };
 
   return (
-    <div class="save" role="group" aria-label={`Save or read: ${props.name}`}>
+    <div class="save" role="group" aria-label={`Save or read: ${picture.name}`}>
       <Button onClick={saveSvg} title="Save this picture as SVG">
         SVG
       </Button>
-      <Button
-        onClick={() => bar.canvas.current && saveCanvas(nameOf("png"), bar.canvas.current)}
-        title="Save this picture as PNG"
-      >
+      <Button onClick={savePng} title="Save this picture as PNG">
         PNG
       </Button>
       <Button onClick={saveCsv} title="Save what this picture shows as CSV">
         CSV
       </Button>
-      <Button
-        onClick={() => bar.showTable(!bar.isTable)}
-        isPressed={bar.isTable}
-        title="Show what this picture says as a table"
-      >
-        Table
-      </Button>
+      {props.children}
     </div>
   );
 }

@@ -53,6 +53,12 @@ export function css(colour: Rgb): string {
   return `rgb(${colour.map((part) => Math.round(part)).join(",")})`;
 }
 
+/* "#1b1e24" as three numbers. */
+export function hexColour(hex: string): Rgb {
+  const value = parseInt(hex.slice(1), 16);
+  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
 export function mix(a: Rgb, b: Rgb, share: number): Rgb {
   return [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share, a[2] + (b[2] - a[2]) * share];
 }

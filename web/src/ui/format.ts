@@ -107,6 +107,13 @@ export function formatChange(value: number, format: (value: number) => string): 
   return (value > 0 ? "+" : "−") + format(Math.abs(value));
 }
 
+/* "2026-11-16 06:17:57.123456", from microseconds. */
+export function formatInstant(unixUs: number): string {
+  const moment = formatMoment(Math.floor(unixUs / 1000));
+
+  return moment === UNKNOWN ? moment : `${moment}.${String(Math.floor(unixUs % 1e6)).padStart(6, "0")}`;
+}
+
 /* A moment as "2026-11-16 06:17:57", in the reader's zone. */
 export function formatMoment(unixMs: number): string {
   const at = new Date(unixMs);

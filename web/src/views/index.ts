@@ -8,6 +8,7 @@ import { resources } from "./resources";
 import { sandwich } from "./sandwich";
 import { source } from "./source";
 import { timeline } from "./timeline";
+import { traces } from "./traces";
 import type { View } from "./view";
 
-export const VIEWS: View[] = [diff, overview, ranking, flame, sandwich, timeline, source, resources];
+export const VIEWS: View[] = [diff, overview, ranking, flame, sandwich, timeline, traces, source, resources];

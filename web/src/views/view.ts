@@ -15,5 +15,7 @@ export interface View {
   question: string; // that it answers, for the tooltip and the help
   /* null: there is something to show; else why not, in a sentence that says what to do. */
   missing(data: PageData): string | null;
+  /* Most pages have nothing for it, and need not say so: without that it has no tab. */
+  isOffered?(data: PageData): boolean;
   component: ComponentType<ViewProps>;
 }

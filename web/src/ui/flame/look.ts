@@ -1,7 +1,7 @@
 /* How the nodes of a flame graph look: what views decide, for both shapes. */
 
 import type { Colours } from "../../state/theme";
-import { css, mix, type Rgb, textOn } from "../colour";
+import { css, hexColour, mix, type Rgb, textOn } from "../colour";
 
 export interface Look {
   text(node: number): string; // clean
@@ -10,12 +10,6 @@ export interface Look {
   sign?(node: number): string; // before the text: what the colour says, for those who do not see it
   isMatch: ((node: number) => boolean) | null; // null: nobody searches
   isChosen(node: number): boolean;
-}
-
-/* "#1b1e24" as three numbers. */
-function hexColour(hex: string): Rgb {
-  const value = parseInt(hex.slice(1), 16);
-  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
 
 export interface Paints {

@@ -20,6 +20,7 @@ import { About, Bar, Empty, WholeRun } from "../../ui/parts";
 import { clean, lastPart } from "../../ui/text";
 import { useReply } from "../../ui/use";
 import { VIEWS } from "..";
+import { goToTrace } from "../traces";
 import type { View, ViewProps } from "../view";
 import "./overview.css";
 import { allSpans, sumOf, topFunctions, topSpans } from "./top";
@@ -125,7 +126,8 @@ function goTo(data: PageData, reference: Reference): void {
     if (id) showView(id);
   };
 
-  if (reference.function !== undefined || reference.site !== undefined) {
+  if (reference.trace !== undefined) goToTrace(data, reference.trace, reference.span);
+  else if (reference.function !== undefined || reference.site !== undefined) {
     if (all.list[frame]) chooseFrame(all.list[frame].key);
     open(...(reference.site !== undefined ? ["timeline"] : []), "sandwich", "flame", "ranking");
   } else if (reference.track !== undefined) {
