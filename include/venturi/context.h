@@ -38,13 +38,15 @@ struct vt_id {
 
 #define VT_TRACESTATE_MAX 512
 #define VT_KEY_NONE UINT32_MAX /* nobody has shown a secret: W3C headers only */
+#define VT_PROCESS_HERE UINT64_MAX
 
 struct vt_context {
     struct vt_id base;
     struct vt_id span; /* the innermost one; equal to `base`: none yet */
     uint32_t key;      /* that signs what is sent on: its place + 1; 0: the first; or VT_KEY_NONE */
     uint32_t flags;    /* those of `traceparent`; bit 0: sampled */
-    uint64_t process; /* which one it was taken in by vt_context_get(); 0: it came from elsewhere */
+    uint64_t
+        process; /* which one it was taken in by vt_context_get(); 0: it came from elsewhere; or VT_PROCESS_HERE */
     char tracestate[VT_TRACESTATE_MAX + 1]; /* passed on as it came */
 };
 
@@ -77,6 +79,14 @@ struct vt_trace_fact {
 
 struct vt_trace_ids {
     struct vt_id base, span, parent;
+};
+
+/* What a thread was in before vt_context_enter(): its place is the caller's, its contents are ours. */
+struct vt_context_before {
+    const void *thread, *here;
+    uint32_t number, is_entering;
+    struct vt_id entered;
+    struct vt_context context;
 };
 
 #ifndef VT_OFF
@@ -221,6 +231,11 @@ VT_API void vt_trace_listen(vt_trace_listener *listener, void *arg); /* NULL: no
 VT_API void vt_trace_service(const char *project, const char *service, const char *host);
 
 /* ---- for those who keep contexts themselves: a binding of a language -------------------------- */
+
+/* As vt_context_begin() and vt_context_end(), but then everything is as it was: trace points that were open go on. On another thread than
+ * that which entered, leaving does nothing. */
+VT_API void vt_context_enter(const struct vt_context *from, struct vt_context_before *before);
+VT_API void vt_context_leave(const struct vt_context_before *before);
 
 /* Records that a span begins, ends; facts have its very time. Returns its number for the end, 0 if nobody records. `ids` NULL: of no trace. */
 VT_API uint64_t vt_trace_record(struct vt_site *site, const struct vt_trace_ids *ids,

@@ -24,7 +24,7 @@ typedef const char *vt_header_get(const char *name, void *arg);
 typedef void vt_header_add(const char *name, const char *value, void *arg);
 
 enum vt_accept {
-    VT_ACCEPT_NONE,   /* no header of ours: served untraced */
+    VT_ACCEPT_NONE,   /* no header of ours, or its sender does not record: served untraced */
     VT_ACCEPT_TRACED, /* this thread continues the caller's trace */
     VT_ACCEPT_REJECTED, /* a header that is forged or broken: served untraced, counted, logged once on stderr */
 };
@@ -44,8 +44,8 @@ VT_API void vt_keys_free(vt_keys *keys);
  *
  * With keys: `X-Trace-Info` must be signed with one of them, and the one that fits signs what is sent on. The secret is the
  * trigger: `traceparent` alone does not start anything. With a list that holds no key nothing is ever accepted.
- * Without keys (NULL) `traceparent` is followed whoever sent it, and X-Trace-* is not looked at. A service that wants both calls
- * it with its keys and, at VT_ACCEPT_NONE, once more with NULL.
+ * Without keys (NULL) `traceparent` is followed whoever sent it if its flags say "sampled", that is that its sender records, and
+ * X-Trace-* is not looked at. A service that wants both calls it with its keys and, at VT_ACCEPT_NONE, once more with NULL.
  */
 VT_API enum vt_accept vt_http_accept(const vt_keys *keys, vt_header_get *get, void *arg);
 

@@ -121,6 +121,8 @@ static PyMethodDef functions[] = {
     {"trace_forked", forked, METH_NOARGS, "This process is a forked child."},
     {"trace_id_of", id_of, METH_O, "The 16 bytes that stand for an id's text."},
     {"trace_notifier", vti_py_news_set, METH_VARARGS, "Who is told, and who of its errors."},
+    {"trace_native_enter", vti_py_native_enter, METH_NOARGS, "C's trace is this one from here."},
+    {"trace_native_leave", vti_py_native_leave, METH_O, "And is what it was before again."},
     {"trace_service", vti_py_service, METH_VARARGS, "Project, service and host."},
     {NULL, NULL, 0, NULL},
 };

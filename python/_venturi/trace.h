@@ -146,6 +146,11 @@ PyObject *vti_py_service(PyObject *self, PyObject *args);
 void vti_py_news_tell(struct vti_py_node *node, bool is_end, PyObject *info);
 PyObject *vti_py_news_set(PyObject *self, PyObject *args);
 
+/* ---- trace_native.c: trace points of C code below Python's ------------------------------------ */
+
+PyObject *vti_py_native_enter(PyObject *self, PyObject *unused);
+PyObject *vti_py_native_leave(PyObject *self, PyObject *before);
+
 /* ---- trace_error.c: exceptions and values as texts -------------------------------------------- */
 
 PyObject *vti_py_error_info(PyObject *error);            /* {"etype", "message"} */

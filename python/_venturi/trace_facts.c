@@ -212,9 +212,28 @@ void vti_py_facts_add_service(struct vti_py_facts *facts)
     }
 }
 
+/* C's trace points say the same. It keeps what it was told before: it is not told the same again. */
+static void tell_c(void)
+{
+    const char *texts[3];
+
+    for (int i = 0; i < 3; i++) {
+        texts[i] = service[i] ? PyUnicode_AsUTF8(service[i]) : NULL;
+        if (!texts[i])
+            vti_py_trace_forgive();
+    }
+    vt_trace_service(texts[0], texts[1], texts[2]);
+}
+
+static bool is_same(PyObject *a, PyObject *b)
+{
+    return a == b || (a && b && PyUnicode_Compare(a, b) == 0);
+}
+
 PyObject *vti_py_service(PyObject *self, PyObject *args)
 {
     PyObject *given[3];
+    bool has_changed = false;
 
     (void)self;
     if (!PyArg_ParseTuple(args, "OOO:trace_service", &given[0], &given[1], &given[2]))
@@ -224,7 +243,10 @@ PyObject *vti_py_service(PyObject *self, PyObject *args)
 
         if (!text && given[i] != Py_None)
             return NULL;
+        has_changed |= !is_same(service[i], text);
         Py_XSETREF(service[i], text);
     }
+    if (has_changed)
+        tell_c();
     Py_RETURN_NONE;
 }

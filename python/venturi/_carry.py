@@ -1,16 +1,14 @@
 """How a trace gets to other threads and processes: loaded when the first one begins, and at work only while one is on.
 
-What is changed: Thread.start, submit() of the two executors of concurrent.futures, multiprocessing's Process.start, and Popen, which gives
-its child TRACEPARENT if it was given no environment. Threads and processes of pools are begun outside of any trace: each task brings its
-own along and takes it away again.
+What is changed: Thread.start, submit() of the two executors of concurrent.futures, what multiprocessing's pools are given, its
+Process.start, and Popen, which gives its child TRACEPARENT if it was given no environment. Threads and processes of pools are begun outside
+of any trace: each task brings its own along and takes it away again. Nothing is imported for it: modules that the program imports later are
+changed then. Only what is public is relied on; what a module does not have is left out.
 """
-import concurrent.futures.process
-import concurrent.futures.thread
 import functools
-import multiprocessing.process
-import subprocess
-import threading
-from typing import Any, Callable, Optional, Tuple
+import importlib
+import sys
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import _venturi, trace
 
@@ -39,6 +37,22 @@ class Carried:
         return _carried, (self._function, _packed(self._span))
 
 
+class _Alone:
+    """A function that is given to a thread of a pool outside of any trace: a trace that it begins there does not stay there."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        before = _venturi.trace_current()
+        try:
+            return self._function(*args, **kwargs)
+        finally:
+            _venturi.trace_swap(before)
+
+
 def _packed(span: Optional[_venturi.TraceSpan]) -> Any:
     """What a process needs to go on with: a dict, and the key."""
     if span is None or span.profiler is None:
@@ -55,7 +69,11 @@ def _carried(function: Callable[..., Any], packed: Any) -> Carried:
 
 
 def _arrived(packed: Any) -> Optional[_venturi.TraceSpan]:
-    return trace.bottom_of(*packed) if packed else None
+    """From here it goes on to other threads and processes as well."""
+    if not packed:
+        return None
+    install()
+    return trace.bottom_of(*packed)
 
 
 class _Luggage:
@@ -69,7 +87,6 @@ class _Luggage:
 
 
 def _unpack(packed: Any) -> _Luggage:
-    install()
     _venturi.trace_swap(_arrived(packed))
     return _Luggage(packed)
 
@@ -77,15 +94,6 @@ def _unpack(packed: Any) -> _Luggage:
 def _is_worker(target: Any) -> bool:
     """Whether a thread or process is one of a pool: its work comes later, and from others."""
     return getattr(target, "__module__", None) in _POOLS
-
-
-def _wrap(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
-    original = getattr(owner, name)
-
-    @functools.wraps(original)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return wrapper(original, *args, **kwargs)
-    setattr(owner, name, method)
 
 
 def _start_thread(original: Callable[..., Any], thread: Any) -> Any:
@@ -102,6 +110,12 @@ def _run_thread(original: Callable[..., Any], thread: Any) -> Any:
     return original(thread)
 
 
+def _submit_to_thread(original: Callable[..., Any], executor: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    if _venturi.trace_current() is None:
+        return original(executor, _Alone(function), *args, **kwargs)
+    return _submit(original, executor, function, *args, **kwargs)
+
+
 def _submit(original: Callable[..., Any], executor: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     span = _venturi.trace_current()
     if span is None:
@@ -111,6 +125,24 @@ def _submit(original: Callable[..., Any], executor: Any, function: Callable[...,
         return original(executor, Carried(function, span), *args, **kwargs)
     finally:
         _venturi.trace_swap(span)
+
+
+def _to_pool(original: Callable[..., Any], pool: Any, *args: Any, **kwargs: Any) -> Any:
+    """Any method of a pool that takes a function first. Some of them call others."""
+    if args:
+        args = (_for_pool(pool, args[0]),) + args[1:]
+    elif "func" in kwargs:
+        kwargs["func"] = _for_pool(pool, kwargs["func"])
+    return original(pool, *args, **kwargs)
+
+
+def _for_pool(pool: Any, function: Any) -> Any:
+    span = _venturi.trace_current()
+    if isinstance(function, (Carried, _Alone)):
+        return function
+    if span is not None:
+        return Carried(function, span)
+    return _Alone(function) if any(base.__name__ == "ThreadPool" for base in type(pool).__mro__) else function
 
 
 def _start_process(original: Callable[..., Any], process: Any) -> Any:
@@ -134,18 +166,84 @@ def _open_process(original: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     return original(*args, **kwargs)
 
 
+# ---- what is changed ------------------------------------------------------------------------------
+
+Wrapper = Callable[..., Any]
+_CHANGES: Dict[str, Tuple[str, Dict[str, Wrapper]]] = {
+    "threading": ("Thread", {"start": _start_thread, "_bootstrap_inner": _run_thread}),
+    "concurrent.futures.thread": ("ThreadPoolExecutor", {"submit": _submit_to_thread}),
+    "concurrent.futures.process": ("ProcessPoolExecutor", {"submit": _submit}),
+    "multiprocessing.process": ("BaseProcess", {"start": _start_process}),
+    "multiprocessing.pool": ("Pool", dict.fromkeys(("apply", "apply_async", "map", "map_async", "starmap", "starmap_async", "imap",
+                                                    "imap_unordered"), _to_pool)),
+    "subprocess": ("Popen", {"__init__": _open_process}),
+}
+
+
+def _change(module: Any) -> None:
+    name, wrappers = _CHANGES[module.__name__]
+    owner = getattr(module, name, None)
+    if all(callable(getattr(owner, method, None)) for method in wrappers):
+        for method, wrapper in wrappers.items():
+            _wrap(owner, method, wrapper)
+
+
+def _wrap(owner: Any, name: str, wrapper: Wrapper) -> None:
+    original = getattr(owner, name)
+    if hasattr(original, "_venturi_wrapper"):
+        return
+
+    @functools.wraps(original)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return wrapper(original, *args, **kwargs)
+    setattr(method, "_venturi_wrapper", wrapper)
+    setattr(owner, name, method)
+
+
+class _Finder:
+    """Before all others. It stays: who takes one away while another thread imports makes that thread skip the next."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name not in _CHANGES:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None) if finder is not self else None
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader)
+                return spec
+        return None
+
+
+class _Loader:
+    """Loads a module as its own loader does, and changes it. To the module, it was its own one."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def create_module(self, spec: Any) -> Any:
+        return self._inner.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        module.__spec__.loader = module.__loader__ = self._inner
+        self._inner.exec_module(module)
+        _change(module)
+
+
 _is_installed = False
 
 
 def install() -> None:
-    """Once in a process."""
+    """Once in a process. A module that another thread imports right now is waited for."""
     global _is_installed
     if _is_installed:
         return
     _is_installed = True
-    _wrap(threading.Thread, "start", _start_thread)
-    _wrap(threading.Thread, "_bootstrap_inner", _run_thread)
-    _wrap(concurrent.futures.thread.ThreadPoolExecutor, "submit", _submit)
-    _wrap(concurrent.futures.process.ProcessPoolExecutor, "submit", _submit)
-    _wrap(multiprocessing.process.BaseProcess, "start", _start_process)
-    _wrap(subprocess.Popen, "__init__", _open_process)
+    sys.meta_path.insert(0, _Finder())
+    for name in _CHANGES:
+        if sys.modules.get(name) is not None:
+            _change(importlib.import_module(name))

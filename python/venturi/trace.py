@@ -23,7 +23,7 @@ from ._venturi import Trace as Trace, TracePoint, TraceSpan as TraceSpan
 from ._venturi import trace_clean as clean, trace_start as start, trace_stop as stop
 
 __all__ = ["Profiler", "Trace", "TracedMeta", "attach", "carry", "clean", "context", "environment", "from_environment", "get",
-           "id_hex", "init", "notifier_failures", "set_notifier", "set_service", "start", "stop", "trace", "trace_cls"]
+           "id_hex", "init", "native", "notifier_failures", "set_notifier", "set_service", "start", "stop", "trace", "trace_cls"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C")
@@ -119,6 +119,20 @@ class attach:
 
     def __exit__(self, *reason: object) -> None:
         _venturi.trace_swap(self._before.pop())
+
+
+class native:
+    """`with native():` trace points of C code that is called within, on this thread, belong to the span that is current here. Not for
+    blocks that wait: what another task calls meanwhile would belong to it too."""
+
+    def __init__(self) -> None:
+        self._before: List[Optional[bytes]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_venturi.trace_native_enter())
+
+    def __exit__(self, *reason: object) -> None:
+        _venturi.trace_native_leave(self._before.pop())
 
 
 def set_service(project: Optional[str] = None, service: Optional[str] = None, host: Optional[str] = None) -> None:

@@ -89,6 +89,10 @@ int vti_calls_from_spans(struct vti_calls *calls, vt_recording *recording,
 int vti_calls_load_spans(struct vti_calls *calls, vt_recording *recording,
                          const struct vti_calls_options *options);
 
+/* The spans of traces in the same way, one tree for all threads: children are those that name a span as their parent. What ran at the
+ * same time lies side by side, so that a total is the sum of what is under it. */
+int vti_calls_load_traces(struct vti_calls *calls, vt_recording *recording);
+
 /* Building one by hand: init, functions, calls (parents first; self_ns is worked out by _finish, from
  * total_ns of the children), finish. A zeroed struct is as good as an initialized one. _fini frees in
  * every case. */

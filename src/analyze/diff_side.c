@@ -77,6 +77,10 @@ int vti_diff_side_load(struct vti_diff_side *side, vt_recording *recording)
     code = load_counted(side, recording);
     if (!code)
         code = vti_calls_load_spans(&side->span_tree, recording, &merged);
+    if (!code && !side->span_tree.call_count) {
+        vti_calls_fini(&side->span_tree);
+        code = vti_calls_load_traces(&side->span_tree, recording);
+    }
     if (!code)
         code = vti_profile_make(&side->spans, &side->span_tree);
     if (!code)

@@ -143,7 +143,7 @@ static void result_trace(const struct vt_span *span, unsigned at, struct sqlite3
     const uint8_t *const ids[] = {span->trace_base, span->trace_span, span->trace_parent};
     char text[VTI_UUID_TEXT];
 
-    if (!span->has_trace)
+    if (!span->has_trace || vti_uuid_is_zero(ids[at - BASE_ID]))
         return;
     vti_uuid_text(ids[at - BASE_ID], text);
     vti_sql_result_text(context, text);

@@ -217,8 +217,13 @@ static int finish_asyncs(struct job *job)
     return result;
 }
 
-/* What a span of a trace spent in its children is not its own. */
-static int take_inside(uint32_t site, int64_t inside_ns, void *arg)
+static void take_off(uint64_t *sum, int64_t ns)
+{
+    *sum -= (uint64_t)ns < *sum ? (uint64_t)ns : *sum;
+}
+
+/* What a span of a trace spent in its children is not its own, and one inside of its own site is in that one's total. */
+static int take_trace_span(uint32_t site, int64_t inside_ns, int64_t nested_ns, void *arg)
 {
     struct job *job = arg;
     int64_t slot = vti_matcher_slot(&job->matcher, site);
@@ -229,8 +234,10 @@ static int take_inside(uint32_t site, int64_t inside_ns, void *arg)
     if ((size_t)slot >= job->count)
         return 0;
     sum = &job->sums[slot];
-    sum->self -= (uint64_t)inside_ns < sum->self ? (uint64_t)inside_ns : sum->self;
-    sum->raw_self -= (uint64_t)inside_ns < sum->raw_self ? (uint64_t)inside_ns : sum->raw_self;
+    take_off(&sum->self, inside_ns > 0 ? inside_ns : 0);
+    take_off(&sum->raw_self, inside_ns > 0 ? inside_ns : 0);
+    take_off(&sum->total, nested_ns > 0 ? nested_ns : 0);
+    take_off(&sum->raw_total, nested_ns > 0 ? nested_ns : 0);
     return 0;
 }
 
@@ -296,6 +303,7 @@ static int fill(struct job *job, struct vt_stats *stats)
         /* A span loses no more than it has. So very short ones inside their own site lose less
          * than the outermost does for them, and their parts are more than the whole. */
         sum->self = sum->self < sum->total ? sum->self : sum->total;
+        sum->raw_self = sum->raw_self < sum->raw_total ? sum->raw_self : sum->raw_total;
         result = fill_site(sum, &stats->sites[stats->site_count++]);
         overhead += sum->raw_self - sum->self;
         stats->span_count += sum->count;
@@ -324,7 +332,7 @@ int vt_stats_query(vt_recording *recording, const struct vt_filter *filter, stru
     if (!result)
         result = finish_asyncs(&job);
     if (!result && job.has_traces)
-        result = vti_stats_traces(recording, &job.filter, take_inside, &job);
+        result = vti_stats_traces(recording, &job.filter, take_trace_span, &job);
     if (!result)
         result = fill(&job, stats);
     for (size_t i = 0; i < job.count; i++)

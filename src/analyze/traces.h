@@ -30,6 +30,7 @@ struct vti_trace_process {
     uint32_t pid;
     uint32_t recording; /* index */
     bool is_imported;   /* from a file of another tool: no pid, and a clock that may be any */
+    bool is_log;        /* from a trace log, which does not tell errors but those of databases */
     int64_t
         skew_ns; /* what was added to its times so that children lie within their parents; 0: nothing */
 };
@@ -59,7 +60,8 @@ struct vti_trace {
     struct vti_trace_span *spans; /* depth first, children in order of time; owned by the traces */
     uint32_t span_count;
     uint32_t error_count, unfinished_count, orphan_count;
-    uint32_t service_count, host_count;
+    uint32_t service_count, host_count; /* hosts: those that are known */
+    bool knows_errors;                  /* false: all of it is from logs, and those do not tell */
 };
 
 struct vti_traces {
@@ -76,6 +78,9 @@ struct vti_traces {
 int vti_traces_load(struct vti_traces *traces, vt_recording *const *recordings, size_t count,
                     const uint8_t *only);
 void vti_traces_fini(struct vti_traces *traces);
+
+/* The one that took the longest, the first of several; NULL: there is none. */
+const struct vti_trace *vti_traces_slowest(const struct vti_traces *traces);
 
 /* The ids of all traces, by begin; the caller frees `list`. 0 or a negative code, and then there is none. */
 struct vti_trace_base {

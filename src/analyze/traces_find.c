@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/uuid.h"
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static int take_span(const struct vt_span *span, void *arg)
     int is_new;
     int64_t at;
 
-    if (!span->has_trace)
+    if (!span->has_trace || vti_uuid_is_zero(span->trace_base))
         return 0;
     if (__builtin_add_overflow(job->start_ns, span->begin_ns, &begin_ns))
         begin_ns = INT64_MAX;
@@ -69,4 +70,18 @@ int vti_traces_bases(struct vti_trace_bases *bases, vt_recording *const *recordi
     else if (bases->count)
         qsort(bases->list, bases->count, sizeof *bases->list, by_begin);
     return code == VTI_E_NOMEM ? vti_fail(code, "out of memory") : code;
+}
+
+const struct vti_trace *vti_traces_slowest(const struct vti_traces *traces)
+{
+    const struct vti_trace *slowest = NULL;
+
+    for (size_t i = 0; i < traces->trace_count; i++) {
+        const struct vti_trace *trace = &traces->traces[i];
+
+        if (trace->span_count &&
+            (!slowest || trace->end_ns - trace->begin_ns > slowest->end_ns - slowest->begin_ns))
+            slowest = trace;
+    }
+    return slowest;
 }

@@ -1,4 +1,4 @@
-/* traces_impl.h - the inside of traces, shared by the traces_*.c files and nobody else. */
+/* traces_impl.h - the inside of traces, shared by the traces_*.c files, and by those that sum up over traces. */
 #ifndef VENTURI_ANALYZE_TRACES_IMPL_H
 #define VENTURI_ANALYZE_TRACES_IMPL_H
 
@@ -47,6 +47,10 @@ void *vti_traces_alloc(struct vti_traces *traces, size_t bytes);
 
 /* All that was entered becomes trees. */
 int vti_traces_build(struct vti_traces *traces);
+
+/* The traces of one recording without texts and facts; `pid` of a process is the id of the spans' track. Nothing is left to free if it
+ * fails. */
+int vti_traces_load_bare(struct vti_traces *traces, vt_recording *recording);
 
 /* ---- parts of building ----------------------------------------------------------------------- */
 

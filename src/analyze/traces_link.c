@@ -1,13 +1,14 @@
 /*
  * traces_link.c - the parent of each span, by the last 64 bits of ids within a trace.
  *
- * Ids come from files that anybody may have written: the same one may come twice, and spans may be each other's parents. The second of
- * two is left out; a circle is cut where it is found.
+ * Ids come from files that anybody may have written: the same one may come twice, and spans may be each other's parents. Of two
+ * the one that knows more is kept, with what only the other knows; a circle is cut where it is found.
  */
 #include "analyze/traces_impl.h"
 
 #include "base/error.h"
 #include "base/uuid.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,23 +41,109 @@ static uint32_t *locate(const struct table *table, const struct vti_trace_owned 
     return &table->slots[at];
 }
 
-/* Of two records of one span the one that knows its end is kept, else the first. */
-static void enter(struct vti_traces *traces, const struct table *table, uint32_t at)
+/* Records of one span, each by where its id is in the table. */
+struct twin {
+    uint32_t slot, span;
+};
+
+struct twins {
+    struct twin *list; /* owned */
+    size_t count, room;
+};
+
+static int compare(int64_t left, int64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+/* The one that knows more comes first, by what it says and never by the order of files: a recording before a log, then what ended, has
+ * facts, or lasted longer. */
+static int by_wealth(const void *left, const void *right, void *arg)
+{
+    const struct vti_traces *traces = arg;
+    const struct vti_trace_owned *owned = traces->owned;
+    const struct twin *a = left, *b = right;
+    const struct vti_trace_span *one = &owned->spans[a->span], *other = &owned->spans[b->span];
+    const struct vti_trace_process *from = &traces->processes[one->process];
+    const struct vti_trace_process *to = &traces->processes[other->process];
+    int order = compare(a->slot, b->slot);
+
+    order = order ? order : compare(from->is_imported, to->is_imported);
+    order = order ? order : compare(other->is_finished, one->is_finished);
+    order = order ? order : compare(other->attr_count, one->attr_count);
+    order = order ? order : compare(other->has_error, one->has_error);
+    order = order ? order : compare(other->end_ns - other->begin_ns, one->end_ns - one->begin_ns);
+    order = order ? order : compare(one->begin_ns, other->begin_ns);
+    order = order ? order : strcmp(from->service, to->service);
+    order = order ? order : strcmp(one->name, other->name);
+    return order ? order : compare(a->span, b->span);
+}
+
+/* What the first does not know. Its clock may be another: how long it took holds on both. */
+static void merge(struct vti_trace_span *to, const struct vti_trace_span *from)
+{
+    if (!to->is_finished && from->is_finished) {
+        to->end_ns = vti_traces_bounded(to->begin_ns + (from->end_ns - from->begin_ns));
+        to->is_finished = true;
+    }
+    to->has_error |= from->has_error;
+    if (!to->error_type[0] && !to->error_message[0]) {
+        to->error_type = from->error_type;
+        to->error_message = from->error_message;
+    }
+    if (!to->attr_count) {
+        to->attrs = from->attrs;
+        to->attr_count = from->attr_count;
+    }
+}
+
+static void merge_twins(struct vti_traces *traces, const struct table *table, struct twins *twins)
 {
     struct vti_trace_owned *owned = traces->owned;
-    uint32_t *slot = locate(table, owned, owned->trace_of[at], owned->spans[at].id);
-    uint32_t dropped = at;
+    uint32_t first = 0;
 
-    if (!*slot) {
-        *slot = at + 1;
-        return;
+    if (twins->count)
+        qsort_r(twins->list, twins->count, sizeof *twins->list, by_wealth, traces);
+    for (size_t i = 0; i < twins->count; i++) {
+        const struct twin *twin = &twins->list[i];
+
+        if (!i || twin->slot != twins->list[i - 1].slot) {
+            first = twin->span;
+            table->slots[twin->slot] = first + 1;
+            continue;
+        }
+        merge(&owned->spans[first], &owned->spans[twin->span]);
+        owned->trace_of[twin->span] = VTI_NO_SPAN;
+        traces->duplicate_spans++;
     }
-    if (owned->spans[at].is_finished && !owned->spans[*slot - 1].is_finished) {
-        dropped = *slot - 1;
-        *slot = at + 1;
+}
+
+static int add_twin(struct twins *twins, uint32_t slot, uint32_t span)
+{
+    if (vti_grow(&twins->list, twins->count, &twins->room, sizeof *twins->list))
+        return VTI_E_NOMEM;
+    twins->list[twins->count++] = (struct twin){slot, span};
+    return 0;
+}
+
+/* `has_twin` is beside the spans. */
+static int enter(const struct vti_trace_owned *owned, const struct table *table, uint32_t at,
+                 struct twins *twins, uint32_t *has_twin)
+{
+    uint32_t *place = locate(table, owned, owned->trace_of[at], owned->spans[at].id);
+    uint32_t slot = (uint32_t)(place - table->slots);
+    uint32_t first = *place - 1;
+
+    if (!*place) {
+        *place = at + 1;
+        return 0;
     }
-    owned->trace_of[dropped] = VTI_NO_SPAN;
-    traces->duplicate_spans++;
+    if (!has_twin[first]) {
+        has_twin[first] = 1;
+        if (add_twin(twins, slot, first))
+            return VTI_E_NOMEM;
+    }
+    return add_twin(twins, slot, at);
 }
 
 static void find_parent(const struct vti_traces *traces, const struct table *table, uint32_t at)
@@ -97,6 +184,7 @@ int vti_traces_link(struct vti_traces *traces)
 {
     struct vti_trace_owned *owned = traces->owned;
     struct table table = {NULL, 63};
+    struct twins twins = {0};
     uint32_t *walk = calloc(owned->span_count + 1, sizeof *walk);
     int code = VTI_E_NOMEM;
 
@@ -106,13 +194,17 @@ int vti_traces_link(struct vti_traces *traces)
     if (!walk || !table.slots)
         goto out;
     for (uint32_t i = 0; i < owned->span_count; i++)
-        enter(traces, &table, i);
+        if (enter(owned, &table, i, &twins, walk))
+            goto out;
+    merge_twins(traces, &table, &twins);
+    memset(walk, 0, owned->span_count * sizeof *walk);
     for (uint32_t i = 0; i < owned->span_count; i++)
         if (owned->trace_of[i] != VTI_NO_SPAN)
             find_parent(traces, &table, i);
     cut_circles(owned, walk);
     code = 0;
 out:
+    free(twins.list);
     free(table.slots);
     free(walk);
     return code;

@@ -2,6 +2,7 @@
 #include "analyze/traces_impl.h"
 
 #include "base/error.h"
+#include "base/uuid.h"
 #include "format/facts.h"
 
 #include <stdio.h>
@@ -32,12 +33,15 @@ static int take_host(struct job *job, uint32_t process, uint32_t host_id)
     struct vt_host_info host;
     char clock[32];
 
-    for (uint32_t i = 0; vt_recording_host(job->recording, i, &host); i++)
-        if (host.id == host_id && host.name && host.name[0] &&
-            strcmp(host.name, VTI_HOST_IMPORTED)) {
+    for (uint32_t i = 0; vt_recording_host(job->recording, i, &host); i++) {
+        if (host.id != host_id || !host.name || !host.name[0])
+            continue;
+        if (strcmp(host.name, VTI_HOST_IMPORTED)) {
             to->host = text_of(job, host.name);
             return to->host ? vti_traces_clock(job->traces, process, to->host) : VTI_E_NOMEM;
         }
+        to->is_log = host.os && !strcmp(host.os, VTI_OS_LOG);
+    }
     to->is_imported = true;
     snprintf(clock, sizeof clock, "\n%u", job->at);
     return vti_traces_clock(job->traces, process, clock);
@@ -186,7 +190,7 @@ static int take_span(const struct vt_span *from, void *arg)
     struct vti_trace_span span = {.error_type = "", .error_message = ""};
     int code;
 
-    if (!from->has_trace) {
+    if (!from->has_trace || vti_uuid_is_zero(from->trace_base)) {
         job->traces->untraced_spans += from->async_id != 0;
         return 0;
     }

@@ -3,8 +3,8 @@
  *
  * A child lies within its parent. Each call from a host to another therefore says between which bounds their clocks differ, and all of
  * them together leave a range; what is taken is the value in it that is nearest to none. Where no value fits all (a child that goes on
- * after its parent), only begins count: a child never begins before its parent. Hosts are placed from the first one outwards. Clocks
- * that fit are never touched, nor those that differ by less than clocks can be read.
+ * after its parent), only begins count: a child never begins before its parent. Hosts are placed from the first one outwards, those
+ * that are not known (of logs) last. Clocks that fit are never touched, nor those that differ by less than clocks can be read.
  */
 #include "analyze/traces_impl.h"
 
@@ -200,6 +200,9 @@ int vti_traces_align(struct vti_traces *traces)
         code = find_neighbours(&near, &pairs, count);
     if (code)
         goto out;
+    for (size_t i = 0; i < traces->process_count; i++)
+        if (!traces->processes[i].is_imported && !is_placed[owned->clock_of[i]])
+            place_around(&pairs, &near, owned->clock_of[i], shifts, is_placed, queue);
     for (uint32_t i = 0; i < count; i++)
         if (!is_placed[i]) /* nothing connects it with those before */
             place_around(&pairs, &near, i, shifts, is_placed, queue);

@@ -181,14 +181,18 @@ static int find_places(struct places *places, const struct vti_traces *traces)
     return code;
 }
 
-static void count_places(struct vti_trace *trace, uint32_t number, struct places *places)
+static void count_places(const struct vti_traces *traces, struct vti_trace *trace, uint32_t number,
+                         struct places *places)
 {
+    trace->knows_errors = trace->error_count;
     for (uint32_t i = 0; i < trace->span_count; i++) {
-        uint32_t *service = &places->service_seen[places->service_of[trace->spans[i].process]];
-        uint32_t *host = &places->host_seen[places->host_of[trace->spans[i].process]];
+        uint32_t process = trace->spans[i].process;
+        uint32_t *service = &places->service_seen[places->service_of[process]];
+        uint32_t *host = &places->host_seen[places->host_of[process]];
 
         trace->service_count += *service != number;
-        trace->host_count += *host != number;
+        trace->host_count += *host != number && traces->processes[process].host[0];
+        trace->knows_errors |= !traces->processes[process].is_log;
         *service = *host = number;
     }
 }
@@ -274,7 +278,7 @@ int vti_traces_build(struct vti_traces *traces)
     plant(traces, roots, place);
     for (size_t i = 0; i < traces->trace_count; i++) {
         measure(&traces->traces[i], place);
-        count_places(&traces->traces[i], (uint32_t)i + 1, &places);
+        count_places(traces, &traces->traces[i], (uint32_t)i + 1, &places);
     }
     if (traces->trace_count)
         qsort(traces->traces, traces->trace_count, sizeof *traces->traces, by_begin);

@@ -184,12 +184,16 @@ const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns)
 void vti_json_trace_ids(struct vti_json *json, const uint8_t base[16], const uint8_t span[16],
                         const uint8_t parent[16])
 {
+    const struct {
+        const char *key;
+        const uint8_t *id;
+    } ids[] = {{"base_id", base}, {"trace_id", span}, {"parent_id", parent}};
     char text[VTI_UUID_TEXT];
 
-    vti_uuid_text(base, text);
-    vti_json_add_string(json, "base_id", text);
-    vti_uuid_text(span, text);
-    vti_json_add_string(json, "trace_id", text);
-    vti_uuid_text(parent, text);
-    vti_json_add_string(json, "parent_id", text);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (vti_uuid_is_zero(ids[i].id))
+            continue;
+        vti_uuid_text(ids[i].id, text);
+        vti_json_add_string(json, ids[i].key, text);
+    }
 }

@@ -35,7 +35,7 @@ void vti_recording_extent(const vt_recording *recording, int64_t *begin_ns, int6
 #define VTI_MOMENT_BYTES 96
 const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns);
 
-/* "base_id", "trace_id" and "parent_id" as texts of UUIDs. */
+/* "base_id", "trace_id" and "parent_id" as texts of UUIDs; of no trace, of no parent: left out. */
 void vti_json_trace_ids(struct vti_json *json, const uint8_t base[16], const uint8_t span[16],
                         const uint8_t parent[16]);
 

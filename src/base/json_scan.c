@@ -90,6 +90,12 @@ static void add_character(struct vti_buf *out, uint32_t c)
     }
 }
 
+static void add_half(struct vti_json_scan *scan, struct vti_buf *text)
+{
+    scan->has_half = true;
+    add_character(text, 0xfffd);
+}
+
 /* \uXXXX, or two of them for one character; half of a pair becomes U+FFFD. */
 static bool scan_unicode(struct vti_json_scan *scan, struct vti_buf *text)
 {
@@ -107,10 +113,13 @@ static bool scan_unicode(struct vti_json_scan *scan, struct vti_buf *text)
             add_character(text, 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00));
             return true;
         }
-        add_character(text, 0xfffd);
+        add_half(scan, text);
         unit = low;
     }
-    add_character(text, unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit);
+    if (unit >= 0xd800 && unit < 0xe000)
+        add_half(scan, text);
+    else
+        add_character(text, unit);
     return true;
 }
 

@@ -17,6 +17,7 @@ struct vti_json_scan {
     const char *at;
     const char *end;
     bool failed;
+    bool has_half; /* half of a pair of surrogates was met, and became U+FFFD */
 };
 
 /* The character that the next value begins with (blanks are stepped over): one of {["-tfn or a digit; 0 at

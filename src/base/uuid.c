@@ -139,6 +139,13 @@ void vti_uuid_text(const uint8_t id[VTI_UUID], char text[VTI_UUID_TEXT])
     }
 }
 
+bool vti_uuid_is_zero(const uint8_t id[VTI_UUID])
+{
+    static const uint8_t zero[VTI_UUID];
+
+    return memcmp(id, zero, VTI_UUID) == 0;
+}
+
 uint64_t vti_uuid_short(const uint8_t id[VTI_UUID])
 {
     uint64_t word = 0;

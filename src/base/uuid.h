@@ -19,6 +19,9 @@ bool vti_uuid_parse(uint8_t id[VTI_UUID], const char *text, size_t len);
 void vti_uuid_text(const uint8_t id[VTI_UUID], char text[VTI_UUID_TEXT]);
 void vti_uuid_hex(const uint8_t id[VTI_UUID], char text[VTI_UUID_HEX]);
 
+/* That of no trace, and of no parent. */
+bool vti_uuid_is_zero(const uint8_t id[VTI_UUID]);
+
 /* The lower half as a number: what W3C and OTLP have for a span. */
 uint64_t vti_uuid_short(const uint8_t id[VTI_UUID]);
 

@@ -33,14 +33,17 @@ struct vti_option {
 
 struct vti_command {
     const char *name;
-    const char *alias;                 /* another name of it, or NULL */
-    const char *summary;               /* one line, for the list of commands */
-    const char *usage;                 /* "[options] FILE [OUT]" */
-    const char *about;                 /* paragraphs after the usage, or NULL */
-    const struct vti_option *options;  /* ends with a zeroed one; --help and -h are added */
-    bool stops_at_operand;             /* the first word that is not an option ends ours (run) */
-    bool passes_options;               /* some are another program's; only a lone --help is ours */
-    const char *stops_after;           /* letters of options that end ours too, or NULL */
+    const char *alias;                /* another name of it, or NULL */
+    const char *summary;              /* one line, for the list of commands */
+    const char *usage;                /* "[options] FILE [OUT]" */
+    const char *about;                /* paragraphs after the usage, or NULL */
+    const struct vti_option *options; /* ends with a zeroed one; --help and -h are added */
+    bool stops_at_operand;            /* the first word that is not an option ends ours (run) */
+    bool passes_options;              /* some are another program's; only a lone --help is ours */
+    const char *stops_after;          /* letters of options that end ours too, or NULL */
+    const struct vti_command
+        *actions; /* what its first word chooses between, or NULL: names, usages
+                                        * and options for completion; ends with a zeroed one */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 };
 

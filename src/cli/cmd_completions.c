@@ -2,7 +2,8 @@
  * cmd_completions.c - venturi completions: what a shell needs to complete our commands and options.
  *
  * Everything comes from the command table: what an option takes from the name of its value (FILE,
- * OUT, DIR: a file; a|b|c: one of these), what a command takes from its usage.
+ * OUT, DIR: a file; a|b|c: one of these), what a command takes from its usage. Where the first word
+ * chooses what a command does, the words after it are completed as those of a command of that name.
  */
 #include "cli/frame.h"
 
@@ -42,7 +43,7 @@ static enum taken taken_by_command(const struct vti_command *command)
 {
     if (command->stops_at_operand)
         return A_PROGRAM;
-    if (is_choice_usage(command->usage))
+    if (command->actions || is_choice_usage(command->usage))
         return A_CHOICE;
     return strstr(command->usage, "FILE") || strstr(command->usage, "OUT") ? A_FILE : NOTHING;
 }
@@ -52,6 +53,17 @@ static void print_choices(const char *choices)
 {
     for (; *choices; choices++)
         putchar(*choices == '|' ? ' ' : *choices);
+}
+
+/* What the first word may be, of a command that takes A_CHOICE. */
+static void print_first_words(const struct vti_command *command)
+{
+    const struct vti_command *action = command->actions;
+
+    if (!action)
+        print_choices(command->usage);
+    for (; action && action->name; action++)
+        printf("%s%s", action == command->actions ? "" : " ", action->name);
 }
 
 /* Inside single quotes; `special` characters get a backslash. */
@@ -71,6 +83,36 @@ static const struct vti_option *options_of(const struct vti_command *command)
     static const struct vti_option none = {0};
 
     return command->options ? command->options : &none;
+}
+
+/* An option of several actions begins its help with the one that it is for ("show: ..."), if it is not for all. */
+static bool is_for(const struct vti_command *command, const struct vti_command *action,
+                   const struct vti_option *option)
+{
+    for (const struct vti_command *other = command->actions; other->name; other++) {
+        size_t len = strlen(other->name);
+
+        if (other != action && !strncmp(option->help, other->name, len) && option->help[len] == ':')
+            return false;
+    }
+    return true;
+}
+
+/* The action as a command of its own; its options are in `own`, as far as there is room. */
+#define OWN_OPTIONS 32
+static struct vti_command as_command(const struct vti_command *command,
+                                     const struct vti_command *action,
+                                     struct vti_option own[OWN_OPTIONS + 1])
+{
+    struct vti_command made = *action;
+    size_t count = 0;
+
+    for (const struct vti_option *option = action->options; option->name; option++)
+        if (count < OWN_OPTIONS && is_for(command, action, option))
+            own[count++] = *option;
+    own[count] = (struct vti_option){0};
+    made.options = own;
+    return made;
 }
 
 static void print_command_names(void)
@@ -107,9 +149,27 @@ static void print_bash_options(const struct vti_command *command)
     printf("-h --help'; return ;; esac\n");
 }
 
+static void print_bash_command(const struct vti_command *command);
+
+static void print_bash_actions(const struct vti_command *command)
+{
+    struct vti_option own[OWN_OPTIONS + 1];
+
+    printf("        if ((COMP_CWORD > 2)); then\n    case ${COMP_WORDS[2]} in\n");
+    for (const struct vti_command *action = command->actions; action->name; action++) {
+        struct vti_command made = as_command(command, action, own);
+
+        print_bash_command(&made);
+    }
+    printf("    esac\n        return\n        fi\n");
+}
+
 static void print_bash_command(const struct vti_command *command)
 {
-    printf("    %s)\n        case $prev in\n", command->name);
+    printf("    %s)\n", command->name);
+    if (command->actions)
+        print_bash_actions(command);
+    printf("        case $prev in\n");
     for (const struct vti_option *option = options_of(command); option->name; option++) {
         if (!option->value)
             continue;
@@ -137,7 +197,7 @@ static void print_bash_command(const struct vti_command *command)
         break;
     case A_CHOICE:
         printf("        _venturi_words '");
-        print_choices(command->usage);
+        print_first_words(command);
         printf("'\n");
         break;
     case NOTHING:
@@ -182,11 +242,30 @@ static void print_zsh_option(const struct vti_option *option)
     putchar('\'');
 }
 
+static void print_zsh_command(const struct vti_command *command);
+
+static void print_zsh_actions(const struct vti_command *command)
+{
+    struct vti_option own[OWN_OPTIONS + 1];
+
+    printf("        if ((CURRENT > 2)); then\n    shift words\n    ((CURRENT--))\n"
+           "    case $words[1] in\n");
+    for (const struct vti_command *action = command->actions; action->name; action++) {
+        struct vti_command made = as_command(command, action, own);
+
+        print_zsh_command(&made);
+    }
+    printf("    esac\n        return\n        fi\n");
+}
+
 static void print_zsh_command(const struct vti_command *command)
 {
     static const struct vti_option help = {'h', "help", NULL, "show help"};
 
-    printf("    %s)\n        _arguments -s", command->name);
+    printf("    %s)\n", command->name);
+    if (command->actions)
+        print_zsh_actions(command);
+    printf("        _arguments -s");
     for (const struct vti_option *option = options_of(command); option->name; option++)
         print_zsh_option(option);
     print_zsh_option(&help);
@@ -199,7 +278,7 @@ static void print_zsh_command(const struct vti_command *command)
         break;
     case A_CHOICE:
         printf(" \\\n            '1:choice:(");
-        print_choices(command->usage);
+        print_first_words(command);
         printf(")'");
         break;
     case NOTHING:
@@ -234,9 +313,10 @@ static void print_zsh(void)
 
 /* ---- fish ------------------------------------------------------------------------------------ */
 
-static void print_fish_option(const struct vti_command *command, const struct vti_option *option)
+/* `when` is what __venturi_is is asked: the command, and perhaps its action. */
+static void print_fish_option(const char *when, const struct vti_option *option)
 {
-    printf("complete -c venturi -n '__venturi_is %s'", command->name);
+    printf("complete -c venturi -n '__venturi_is %s'", when);
     if (option->letter)
         printf(" -s %c", option->letter);
     printf(" -l %s", option->name);
@@ -252,22 +332,19 @@ static void print_fish_option(const struct vti_command *command, const struct vt
     printf("'\n");
 }
 
-static void print_fish_command(const struct vti_command *command)
+static void print_fish_words(const struct vti_command *command, const char *when)
 {
     static const struct vti_option help = {'h', "help", NULL, "show help"};
 
-    printf("complete -c venturi -n '__venturi_is' -a %s -d '", command->name);
-    print_quoted(command->summary, "\\");
-    printf("'\n");
     for (const struct vti_option *option = options_of(command); option->name; option++)
-        print_fish_option(command, option);
-    print_fish_option(command, &help);
+        print_fish_option(when, option);
+    print_fish_option(when, &help);
     if (taken_by_command(command) == NOTHING)
         return;
-    printf("complete -c venturi -n '__venturi_is %s' ", command->name);
+    printf("complete -c venturi -n '__venturi_is %s' ", when);
     if (taken_by_command(command) == A_CHOICE) {
         printf("-a '");
-        print_choices(command->usage);
+        print_first_words(command);
         printf("'\n");
     } else {
         printf("-F%s\n",
@@ -275,15 +352,42 @@ static void print_fish_command(const struct vti_command *command)
     }
 }
 
+static void print_fish_actions(const struct vti_command *command)
+{
+    struct vti_option own[OWN_OPTIONS + 1];
+    char when[64];
+
+    snprintf(when, sizeof when, "%s \"\"", command->name);
+    print_fish_words(command, when);
+    for (const struct vti_command *action = command->actions; action->name; action++) {
+        struct vti_command made = as_command(command, action, own);
+
+        snprintf(when, sizeof when, "%s %s", command->name, action->name);
+        print_fish_words(&made, when);
+    }
+}
+
+static void print_fish_command(const struct vti_command *command)
+{
+    printf("complete -c venturi -n '__venturi_is' -a %s -d '", command->name);
+    print_quoted(command->summary, "\\");
+    printf("'\n");
+    if (command->actions)
+        print_fish_actions(command);
+    else
+        print_fish_words(command, command->name);
+}
+
 /* Conditions of our own: fish's __fish_seen_subcommand_from looks at all words, files too, and not
  * in the same way in all versions. */
 static void print_fish(void)
 {
     printf("# fish completion for venturi; to use it: venturi completions fish | source\n"
-           "function __venturi_is # COMMAND: whether it is the first word; without one: if there "
-           "is none\n"
+           "function __venturi_is # COMMAND [ACTION]: whether they are the first words; empty: if "
+           "there is none\n"
            "    set -l words (commandline -opc)\n"
-           "    test \"$words[2]\" = \"$argv[1]\"\n"
+           "    test \"$words[2]\" = \"$argv[1]\"; or return\n"
+           "    test (count $argv) -lt 2; or test \"$words[3]\" = \"$argv[2]\"\n"
            "end\n"
            "complete -c venturi -f\n"
            "complete -c venturi -n '__venturi_is' -l version -d 'tell which version this is'\n"

@@ -3,6 +3,7 @@
 #include "cli/diff.h"
 #include "cli/page_output.h"
 #include "cli/reading.h"
+#include "import/import.h"
 #include "page/diff.h"
 
 #include <stdint.h>
@@ -72,7 +73,7 @@ static int open_side(struct vti_diff_side *side, const char *path)
 {
     int code;
 
-    if (vti_profile_is_recording(path))
+    if (vti_profile_is_recording(path) || vti_import_is_direct(path))
         return vti_reading_do("diff", path, load, side);
     code = vti_diff_side_read(side, path);
     return code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;

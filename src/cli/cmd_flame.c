@@ -135,7 +135,7 @@ const char *vti_flame_name(char to[VTI_THREAD_BYTES], const struct vti_flame_vie
                                                                    : function->function;
 }
 
-/* Calls, or where there are none spans. */
+/* Calls, or where there are none spans, or those of traces, which are of no one thread. */
 static int load(const struct request *request, vt_recording *recording, struct vti_calls *calls,
                 bool *is_spans)
 {
@@ -156,6 +156,10 @@ static int load(const struct request *request, vt_recording *recording, struct v
         *is_spans = true;
     }
     code = vti_calls_load_spans(calls, recording, &what);
+    if (!code && !calls->call_count && what.is_merged && !request->thread) {
+        vti_calls_fini(calls);
+        code = vti_calls_load_traces(calls, recording);
+    }
     return code ? vti_cmd_error("flame", code) : 0;
 }
 

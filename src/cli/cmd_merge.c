@@ -1,6 +1,7 @@
 /* cmd_merge.c - venturi merge: several recordings become one. */
 #include "base/error.h"
 #include "cli/cmd.h"
+#include "cli/importing.h"
 #include "cli/quantity.h"
 #include "cli/reading.h"
 #include "cli/render.h"
@@ -99,12 +100,22 @@ static void warn(const char *text, void *arg)
     vti_cmd_warn("merge", "%s", text);
 }
 
+/* Trace logs too; reading one ends the watch for signals. */
+static int open_input(const char *path, vt_recording **recording)
+{
+    int code = vti_importing_open("merge", path, recording);
+
+    vti_stop_watch(NULL);
+    return code;
+}
+
 static int merge(struct request *request)
 {
     struct vti_merge merge = {.inputs = request->inputs,
                               .count = request->count,
                               .output = request->output,
                               .force = request->force,
+                              .open = open_input,
                               .warn = warn,
                               .is_stopped = vti_stop_asked};
     struct vti_writer_stats stats;

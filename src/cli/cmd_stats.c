@@ -8,6 +8,7 @@
 #include "cli/reading.h"
 #include "cli/render.h"
 #include "cli/stats.h"
+#include "import/import.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -296,7 +297,7 @@ static int run(int argc, char **argv)
 
     if (code)
         return code;
-    if (vti_profile_is_recording(request.file))
+    if (vti_profile_is_recording(request.file) || vti_import_is_direct(request.file))
         return vti_reading_do("stats", request.file, show_recording, &request);
     return show_pstats(&request);
 }

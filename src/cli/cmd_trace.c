@@ -5,7 +5,6 @@
  */
 #include "base/beside.h"
 #include "base/error.h"
-#include "base/uuid.h"
 #include "cli/frame.h"
 #include "cli/importing.h"
 #include "cli/reading.h"
@@ -21,11 +20,14 @@
 
 enum {
     OPT_ERRORS,
+    OPT_SORT,
+    OPT_LIMIT,
     OPT_JSON,
     OPT_COMPAT,
     OPT_HTML,
     OPT_DOT,
     OPT_DEPTH,
+    OPT_ATTRS,
     OPT_OUT,
     OPT_OPEN,
     OPT_FORCE
@@ -33,14 +35,38 @@ enum {
 
 static const struct vti_option options[] = {
     [OPT_ERRORS] = {0, "errors", NULL, "list: only traces in which something failed"},
+    [OPT_SORT] = {0, "sort", "begin|time|spans|errors", "list: newest last; largest first"},
+    [OPT_LIMIT] = {'n', "limit", "N", "list: N only, those that --sort asks for"},
     [OPT_JSON] = {0, "json", NULL, "write JSON"},
     [OPT_COMPAT] = {0, "compat", NULL, "show: JSON as `osprofiler trace show --json` writes it"},
     [OPT_HTML] = {0, "html", NULL, "show: a page for a browser"},
     [OPT_DOT] = {0, "dot", NULL, "show: a graph for graphviz (dot -Tsvg)"},
     [OPT_DEPTH] = {0, "depth", "N", "show: N levels only"},
+    [OPT_ATTRS] = {'v', "attrs", NULL, "show: facts, process and thread of each span"},
     [OPT_OUT] = {'o', "out", "FILE", "show: write to FILE"},
     [OPT_OPEN] = {0, "open", NULL, "show: open the page in a browser"},
-    [OPT_FORCE] = {'f', "force", NULL, "replace FILE if it exists"},
+    [OPT_FORCE] = {'f', "force", NULL, "show: replace FILE if it exists"},
+    {0},
+};
+
+/* What venturi-request takes, for completion only. */
+static const struct vti_option request_options[] = {
+    {0, "profile", "KEY", "the secret, one of the service's hmac_keys"},
+    {'X', "request", "METHOD", "instead of GET, or POST with -d"},
+    {'d', "data", "BODY", "the body, or @FILE"},
+    {'H', "header", "LINE", "another header, 'Name: value'"},
+    {0, "base-id", "ID", "the trace's id"},
+    {'i', "include", NULL, "the answer's headers too"},
+    {'o', "output", "FILE", "write the answer to FILE"},
+    {'f', "force", NULL, "replace FILE if it exists"},
+    {0, "timeout", "S", "give up after so many seconds"},
+    {0},
+};
+
+static const struct vti_command actions[] = {
+    {.name = "list", .usage = "FILE", .options = options, .summary = "the traces in files"},
+    {.name = "show", .usage = "FILE", .options = options, .summary = "one of them as a tree"},
+    {.name = "request", .usage = "URL", .options = request_options, .summary = "send a request"},
     {0},
 };
 
@@ -50,8 +76,8 @@ struct request {
     const char **words; /* owned: operands after list or show */
     size_t count;
     bool is_list;
-    bool has_errors_only, is_json, is_compat, is_html, is_dot, opens, force;
-    const char *depth, *out;
+    bool has_errors_only, is_json, is_compat, is_html, is_dot, has_attrs, opens, force;
+    const char *sort, *limit, *depth, *out;
     vt_recording **recordings; /* owned; beside `files` */
     const char *const *files;
     size_t file_count;
@@ -66,8 +92,14 @@ static int take_words(struct request *request, int argc, char **argv)
                               [OPT_COMPAT] = &request->is_compat,
                               [OPT_HTML] = &request->is_html,
                               [OPT_DOT] = &request->is_dot,
+                              [OPT_ATTRS] = &request->has_attrs,
                               [OPT_OPEN] = &request->opens,
                               [OPT_FORCE] = &request->force};
+    const char **const texts[] = {[OPT_SORT] = &request->sort,
+                                  [OPT_LIMIT] = &request->limit,
+                                  [OPT_DEPTH] = &request->depth,
+                                  [OPT_OUT] = &request->out,
+                                  [OPT_FORCE] = NULL};
     struct vti_args args;
     const char *value;
     int option;
@@ -78,10 +110,8 @@ static int take_words(struct request *request, int argc, char **argv)
             return VTI_EXIT_BAD;
         if (option == VTI_OPT_OPERAND)
             request->words[request->count++] = value;
-        else if (option == OPT_DEPTH)
-            request->depth = value;
-        else if (option == OPT_OUT)
-            request->out = value;
+        else if (texts[option])
+            *texts[option] = value;
         else
             *switches[option] = true;
     }
@@ -92,11 +122,13 @@ static int check_options(const struct request *request)
 {
     int forms = request->is_json + request->is_compat + request->is_html + request->is_dot;
 
-    if (request->is_list && (request->is_compat || request->is_html || request->is_dot ||
-                             request->depth || request->out || request->opens || request->force))
-        return vti_cmd_fail("trace", "list: takes --errors and --json only; the rest is for show");
-    if (!request->is_list && request->has_errors_only)
-        return vti_cmd_fail("trace", "show: --errors is for list");
+    if (request->is_list &&
+        (request->is_compat || request->is_html || request->is_dot || request->has_attrs ||
+         request->depth || request->out || request->opens || request->force))
+        return vti_cmd_fail("trace", "list: takes --errors, --sort, --limit and --json only; the "
+                                     "rest is for show");
+    if (!request->is_list && (request->has_errors_only || request->sort || request->limit))
+        return vti_cmd_fail("trace", "show: --errors, --sort and --limit are for list");
     if (forms > 1)
         return vti_cmd_fail("trace", "one of --json, --compat, --html and --dot");
     if (request->opens && !request->is_html)
@@ -111,7 +143,7 @@ static int check_files(struct request *request)
     size_t first = !request->is_list;
 
     if (!request->is_list && !request->count)
-        return vti_cmd_fail("trace", "show: which trace? ID FILE..., or last FILE...");
+        return vti_cmd_fail("trace", "show: which trace? ID, last or slowest, then FILE...");
     if (request->count <= first && !request->is_list)
         return vti_cmd_fail("trace", "show %s: in which FILEs? Recordings or trace logs",
                             request->words[0]);
@@ -151,71 +183,6 @@ static int fail_without_traces(const struct request *request, const struct vti_t
                         request->files[0], more);
 }
 
-/* ---- which trace ----------------------------------------------------------------------------- */
-
-/* The digits of what may be the beginning of an id, without dashes; false: it is none. */
-static bool take_prefix(const char *word, char digits[VTI_UUID_HEX])
-{
-    size_t count = 0;
-
-    for (; *word; word++) {
-        if (*word == '-')
-            continue;
-        if (!isxdigit((unsigned char)*word) || count == VTI_UUID_HEX - 1)
-            return false;
-        digits[count++] = (char)tolower((unsigned char)*word);
-    }
-    digits[count] = 0;
-    return count > 0;
-}
-
-static size_t match_prefix(const struct vti_trace_bases *bases, const char *digits,
-                           uint8_t base[16])
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < bases->count; i++) {
-        char hex[VTI_UUID_HEX];
-
-        vti_uuid_hex(bases->list[i].base, hex);
-        if (strncmp(hex, digits, strlen(digits)))
-            continue;
-        memcpy(base, bases->list[i].base, 16);
-        found++;
-    }
-    return found;
-}
-
-/* The id that a word stands for: "last", the beginning of one, or any text that a program used as one. */
-static int find_trace(const struct request *request, uint8_t base[16])
-{
-    const char *word = request->words[0];
-    struct vti_trace_bases bases;
-    char digits[VTI_UUID_HEX];
-    size_t found;
-    int code;
-
-    if (take_prefix(word, digits) && strlen(digits) == VTI_UUID_HEX - 1) {
-        vti_uuid_parse(base, word, strlen(word));
-        return 0;
-    }
-    code = vti_traces_bases(&bases, request->recordings, request->file_count);
-    if (code)
-        return vti_cmd_error("trace", code);
-    if (!strcmp(word, "last") && bases.count) {
-        memcpy(base, bases.list[bases.count - 1].base, 16);
-    } else {
-        found = take_prefix(word, digits) ? match_prefix(&bases, digits, base) : 0;
-        if (found > 1)
-            code = vti_cmd_fail("trace", "%s: %zu traces begin so, say more of the id", word,
-                                found);
-        else if (!found)
-            vti_uuid_parse(base, word, strlen(word));
-    }
-    free(bases.list);
-    return code;
-}
-
 /* ---- showing --------------------------------------------------------------------------------- */
 
 static int show_page(const struct request *request, const struct vti_traces *traces)
@@ -232,18 +199,19 @@ static int show_page(const struct request *request, const struct vti_traces *tra
     return vti_trace_page(&page);
 }
 
-static int take_depth(const struct request *request, uint32_t *depth)
+/* A number of at least one; without a text all that there are. */
+static int take_number(const char *text, const char *option, const char *what, uint32_t *number)
 {
     char *end;
-    unsigned long levels;
+    unsigned long value;
 
-    *depth = UINT32_MAX;
-    if (!request->depth)
+    *number = UINT32_MAX;
+    if (!text)
         return 0;
-    levels = strtoul(request->depth, &end, 10);
-    if (*end || !isdigit((unsigned char)*request->depth) || !levels)
-        return vti_cmd_fail("trace", "--depth: '%s' is not a number of levels", request->depth);
-    *depth = levels < UINT32_MAX ? (uint32_t)levels : UINT32_MAX;
+    value = strtoul(text, &end, 10);
+    if (*end || !isdigit((unsigned char)*text) || !value)
+        return vti_cmd_fail("trace", "--%s: '%s' is not a number of %s", option, text, what);
+    *number = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
     return 0;
 }
 
@@ -286,10 +254,10 @@ void vti_trace_output_step(struct vti_trace_output *out)
 
 static int show(struct request *request)
 {
-    struct vti_trace_view view = {.files = request->files};
+    struct vti_trace_view view = {.files = request->files, .has_attrs = request->has_attrs};
     struct vti_traces traces;
     uint8_t base[16];
-    int code = take_depth(request, &view.depth);
+    int code = take_number(request->depth, "depth", "levels", &view.depth);
 
     for (size_t i = 0; i < request->file_count && !code && request->out; i++)
         if (vti_file_is_same(request->files[i], request->out))
@@ -298,7 +266,7 @@ static int show(struct request *request)
     if (!code)
         code = open_files(request);
     if (!code)
-        code = find_trace(request, base);
+        code = vti_trace_find(base, request->words[0], request->recordings, request->file_count);
     if (code)
         return code;
     code = vti_traces_load(&traces, request->recordings, request->file_count, base);
@@ -323,20 +291,23 @@ static int show(struct request *request)
 
 static int list(struct request *request)
 {
+    struct vti_trace_list list = {.has_errors_only = request->has_errors_only,
+                                  .sort = request->sort ? request->sort : "begin"};
     struct vti_traces traces;
-    int code = open_files(request);
+    int code = take_number(request->limit, "limit", "traces", &list.limit);
 
+    if (!code)
+        code = open_files(request);
     if (code)
         return code;
     code = vti_traces_load(&traces, request->recordings, request->file_count, NULL);
     if (code)
         return vti_cmd_error("trace", code);
+    list.traces = &traces;
     if (!traces.trace_count)
         code = fail_without_traces(request, &traces);
-    else if (request->is_json)
-        code = vti_trace_list_json(&traces, request->has_errors_only);
     else
-        code = vti_trace_list(&traces, request->has_errors_only);
+        code = request->is_json ? vti_trace_list_json(&list) : vti_trace_list_text(&list);
     vti_traces_fini(&traces);
     return code;
 }
@@ -416,15 +387,14 @@ const struct vti_command vti_cmd_trace = {
     .summary = "requests through several services: list, show as a tree, send one",
     .usage = "list|show|request [options] [ID] FILE...",
     .about = "  trace list FILE...      the traces in recordings and trace logs, newest last\n"
-             "  trace show ID FILE...   one of them as a tree: time, self time, service,\n"
-             "                          errors, critical path; ID may be the beginning of\n"
-             "                          one, or `last`\n"
-             "  trace request --profile KEY URL   sends a request that is traced (see\n"
-             "                          venturi trace request --help)\n"
+             "  trace show ID FILE...   one of them as a tree, with its critical path; ID may\n"
+             "                          be the beginning of one, `last` or `slowest`\n"
+             "  trace request ...       sends a request that is traced (request --help)\n"
              "\n"
              "FILEs are what the services recorded (venturi run) or logged (osprofiler in\n"
              "Mistral, Venturi's services); all together make one tree.",
     .options = options,
     .passes_options = true,
+    .actions = actions,
     .run = run,
 };

@@ -45,7 +45,7 @@ void vti_suggest(const char *candidate, const char *word, size_t len, const char
         mistakes = 1; /* it was begun */
     else
         mistakes = count_mistakes(candidate, candidate_len, word, len);
-    if (mistakes < *distance && mistakes < len) {
+    if (mistakes < *distance && mistakes <= (len + 1) / 3) {
         *best = candidate;
         *distance = mistakes;
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_value(struct vti_json *json, const struct vti_value *value)
+void vti_trace_json_value(struct vti_json *json, const struct vti_value *value)
 {
     switch (value->type) {
     case VTI_VALUE_INT:
@@ -73,7 +73,7 @@ static void add_span(struct vti_json *json, const struct vti_trace_view *view, u
     vti_json_object(json);
     for (uint32_t i = 0; i < span->attr_count; i++) {
         vti_json_key(json, span->attrs[i].key);
-        add_value(json, &span->attrs[i].value);
+        vti_trace_json_value(json, &span->attrs[i].value);
     }
     vti_json_object_end(json);
     vti_json_object_end(json);
@@ -100,6 +100,15 @@ static void add_processes(struct vti_json *json, const struct vti_trace_view *vi
     vti_json_array_end(json);
 }
 
+void vti_trace_json_errors(struct vti_json *json, const struct vti_trace *trace)
+{
+    vti_json_key(json, "errors");
+    if (trace->knows_errors)
+        vti_json_uint(json, trace->error_count);
+    else
+        vti_json_null(json);
+}
+
 static void add_facts(struct vti_json *json, const struct vti_trace_view *view)
 {
     const struct vti_trace *trace = view->trace;
@@ -110,7 +119,7 @@ static void add_facts(struct vti_json *json, const struct vti_trace_view *view)
     vti_json_add_int(json, "begin_ns", trace->begin_ns);
     vti_json_add_int(json, "duration_ns", trace->end_ns - trace->begin_ns);
     vti_json_add_uint(json, "span_count", trace->span_count);
-    vti_json_add_uint(json, "errors", trace->error_count);
+    vti_trace_json_errors(json, trace);
     vti_json_add_uint(json, "unfinished", trace->unfinished_count);
     vti_json_add_uint(json, "orphans", trace->orphan_count);
     vti_json_add_uint(json, "services", trace->service_count);

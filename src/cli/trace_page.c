@@ -3,13 +3,30 @@
 
 #include "cli/cmd.h"
 #include "cli/stop.h"
+#include "cli/trace.h"
 #include "page/traces.h"
+
+/* "GET /cart (wsgi)": many first spans have the same name, and what they say tells them apart. */
+static void add_title(struct vti_buf *title, const struct vti_trace_span *span)
+{
+    vti_trace_detail(title, span);
+    if (title->len)
+        vti_buf_printf(title, " (%s)", span->name);
+}
 
 static int make(const struct vti_sink *sink, void *arg)
 {
     const struct vti_trace_page *request = arg;
+    const struct vti_traces *traces = request->traces;
+    struct vti_buf title = {0};
+    int code;
 
-    return vti_page_traces(request->traces, request->files, request->file_count, sink);
+    if (traces->trace_count == 1 && traces->traces[0].span_count)
+        add_title(&title, &traces->traces[0].spans[0]);
+    code = vti_page_traces(traces, request->files, request->file_count, title.len ? &title : NULL,
+                           sink);
+    vti_buf_fini(&title);
+    return code;
 }
 
 int vti_trace_page(const struct vti_trace_page *request)

@@ -70,15 +70,45 @@ void vt_context_begin(const struct vt_context *from)
         vt_id_new(&context->base);
     if (!from || vt_id_is_zero(&context->span))
         context->span = context->base;
-    own->is_entering = !from || !from->process || from->process != vti_epoch();
+    own->is_entering = !from || !from->process ||
+                       (from->process != VT_PROCESS_HERE && from->process != vti_epoch());
     own->entered = context->span;
-    own->context_number++;
+    own->context_number = ++own->context_count;
     vt_context_here = own;
 }
 
 void vt_context_end(void)
 {
     vt_context_here = NULL;
+}
+
+void vt_context_enter(const struct vt_context *from, struct vt_context_before *before)
+{
+    struct vti_trace_state *own = vti_trace_state();
+
+    memset(before, 0, sizeof *before);
+    if (!own)
+        return;
+    before->thread = own;
+    before->here = vt_context_here;
+    before->number = own->context_number;
+    before->is_entering = own->is_entering;
+    before->entered = own->entered;
+    before->context = own->context;
+    vt_context_begin(from);
+}
+
+void vt_context_leave(const struct vt_context_before *before)
+{
+    struct vti_trace_state *own = vti_trace_own;
+
+    if (!own || before->thread != own)
+        return;
+    own->context_number = before->number;
+    own->is_entering = before->is_entering != 0;
+    own->entered = before->entered;
+    own->context = before->context;
+    vt_context_here = before->here ? own : NULL;
 }
 
 int vt_context_get(struct vt_context *context)

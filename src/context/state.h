@@ -36,7 +36,8 @@ struct vti_trace_state {
     bool is_entering;        /* the context came from another process, … */
     struct vt_id entered;    /* … and this is its span */
     uint64_t epoch;          /* of the process that the last trace point was opened in */
-    uint32_t context_number; /* how many contexts this thread has had */
+    uint32_t context_number; /* of the context */
+    uint32_t context_count;  /* how many this thread has had */
     bool is_telling;         /* the listener runs: it is not told of itself */
     uint32_t depth;          /* of `open` */
     uint32_t deep_by_hand;   /* begun beyond that */

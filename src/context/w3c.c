@@ -47,20 +47,25 @@ static bool has_form(const char *text, uint8_t version)
     return len == VT_TRACEPARENT - 1 || (version && text[VT_TRACEPARENT - 1] == '-');
 }
 
-/* Whole entries as far as they fit; nothing if a character does not belong into a header. */
+/* Without blanks around it, and whole entries as far as they fit; nothing if a character does not belong into a header. */
 static void keep_state(char to[VT_TRACESTATE_MAX + 1], const char *from)
 {
-    size_t len = 0;
+    static const char blanks[] = " \t\n\r\v\f";
+    size_t len;
     size_t fits = 0;
 
     to[0] = 0;
     if (!from)
         return;
-    for (; from[len]; len++) {
-        if (from[len] < 0x20 || from[len] > 0x7e)
+    from += strspn(from, blanks);
+    len = strlen(from);
+    while (len && strchr(blanks, from[len - 1]))
+        len--;
+    for (size_t i = 0; i < len; i++) {
+        if (from[i] < 0x20 || from[i] > 0x7e)
             return;
-        if (from[len] == ',' && len <= VT_TRACESTATE_MAX)
-            fits = len;
+        if (from[i] == ',' && i <= VT_TRACESTATE_MAX)
+            fits = i;
     }
     if (len <= VT_TRACESTATE_MAX)
         fits = len;

@@ -93,7 +93,8 @@ static int open_inputs(struct job *job)
         struct source *source = &job->sources[i];
 
         source->given = &job->merge->inputs[i];
-        code = vt_recording_open(&source->recording, source->given->path);
+        code = job->merge->open ? job->merge->open(source->given->path, &source->recording)
+                                : vt_recording_open(&source->recording, source->given->path);
         if (!code)
             code = check_distinct(job, i);
         if (code)
@@ -130,6 +131,9 @@ static bool is_same_host(const struct known_host *known, const struct vti_host *
 {
     int64_t apart;
 
+    /* What was imported does not say where it is from, and its ticks are of no boot. */
+    if (!*host->os)
+        return false;
     if (!clock || !known->clock || clock->type != known->clock->type ||
         strcmp(known->host->name, host->name) || strcmp(known->host->os, host->os) ||
         strcmp(known->host->cpu, host->cpu) || known->host->cpu_count != host->cpu_count)

@@ -3,6 +3,7 @@
 #define VENTURI_EXPORT_MERGE_H
 
 #include "format/write.h"
+#include "venturi/read.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@ struct vti_merge {
     size_t count;
     const char *output;
     bool force;
+    int (*open)(const char *path, vt_recording **recording); /* NULL: vt_recording_open() */
     /* What the user should know but does not stop the merge; the text is one line. */
     void (*warn)(const char *text, void *arg);
     void *arg;

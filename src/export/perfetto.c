@@ -178,6 +178,8 @@ static void add_trace_ids(struct vti_perfetto *perfetto, const struct vt_span *s
     char text[VTI_UUID_TEXT];
 
     for (size_t i = 0; span->has_trace && i < 3; i++) {
+        if (vti_uuid_is_zero(ids[i]))
+            continue;
         vti_uuid_text(ids[i], text);
         vti_perfetto_note_text(perfetto, keys[i], text, strlen(text));
     }

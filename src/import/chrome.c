@@ -26,7 +26,7 @@ struct fields {
 
 static bool fits(const uint8_t *data, size_t size)
 {
-    struct vti_json_scan scan = {(const char *)data, (const char *)data + size, false};
+    struct vti_json_scan scan = {.at = (const char *)data, .end = (const char *)data + size};
 
     if (vti_json_take(&scan, '['))
         return vti_json_peek(&scan) == '{' || vti_json_peek(&scan) == ']';
@@ -195,8 +195,8 @@ static void scan_field(struct vti_json_scan *scan, const char *key, struct field
 static int take_name(struct vti_chrome *chrome, const struct fields *fields,
                      struct vti_buf *scratch)
 {
-    struct vti_json_scan scan = {fields->args,
-                                 (const char *)chrome->input->data + chrome->input->size, false};
+    struct vti_json_scan scan = {.at = fields->args,
+                                 .end = (const char *)chrome->input->data + chrome->input->size};
     bool is_thread = !strcmp((const char *)fields->name.data, "thread_name");
     bool is_first = true;
     bool is_name = false;
@@ -345,8 +345,8 @@ static int scan_events(struct vti_chrome *chrome, struct vti_json_scan *scan, bo
 
 static int scan_file(struct vti_chrome *chrome)
 {
-    struct vti_json_scan scan = {(const char *)chrome->input->data,
-                                 (const char *)chrome->input->data + chrome->input->size, false};
+    struct vti_json_scan scan = {.at = (const char *)chrome->input->data,
+                                 .end = (const char *)chrome->input->data + chrome->input->size};
     struct vti_buf key = {0};
     bool is_first = true;
     bool is_found = false;

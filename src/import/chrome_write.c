@@ -198,7 +198,7 @@ static int add_args(struct writing *writing, struct lane *lane,
                     const struct vti_chrome_event *event)
 {
     const struct vti_import_input *input = writing->chrome->input;
-    struct vti_json_scan scan = {event->args, (const char *)input->data + input->size, false};
+    struct vti_json_scan scan = {.at = event->args, .end = (const char *)input->data + input->size};
     struct vti_event out = {.ticks = ticks(writing, event->begin_ns), .kind = VTI_EVENT_ATTR};
     bool is_counter = event->kind == VTI_CHROME_COUNTER;
     bool is_first = true;

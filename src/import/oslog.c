@@ -199,6 +199,7 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
     if (!code && !log.list.count)
         code = vti_fail(VTI_E_EMPTY, "%s: holds no trace lines: line %llu %s", input->path,
                         (unsigned long long)log.first_unusable, log.reason);
+    target->what = VTI_OS_LOG;
     if (!code)
         say_what_was_odd(&log);
     if (!code)

@@ -248,7 +248,7 @@ static int read_all(struct osreport *report)
 
 static bool fits(const uint8_t *data, size_t size)
 {
-    struct vti_json_scan scan = {(const char *)data, (const char *)data + size, false};
+    struct vti_json_scan scan = {.at = (const char *)data, .end = (const char *)data + size};
 
     return vti_json_peek(&scan) == '{' &&
            memmem(data, size < LOOK_BYTES ? size : LOOK_BYTES, PAYLOAD, sizeof PAYLOAD - 1);

@@ -72,7 +72,8 @@ int vti_import_start(struct vti_import_target *target, const char *source, uint6
                    &(struct vti_meta_fact){vti_bytes_of("imported"), vti_bytes_of(source)});
     code = vti_import_block(target, VTI_META, 0, 2, 0);
     vti_host_write(&target->entry,
-                   &(struct vti_host_fact){.name = vti_bytes_of(VTI_HOST_IMPORTED)});
+                   &(struct vti_host_fact){.name = vti_bytes_of(VTI_HOST_IMPORTED),
+                                           .os = vti_bytes_of(target->what ? target->what : "")});
     if (!code)
         code = vti_import_block(target, VTI_HOST, 0, 1, 0);
     vti_clock_write(&target->entry, &(struct vti_clock_fact){.type = VTI_CLOCK_MONOTONIC_NS,

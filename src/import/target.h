@@ -9,6 +9,7 @@ struct vti_import_target {
     struct vti_copy copy;
     struct vti_map *sites; /* owned: description to id - 1 */
     struct vti_buf entry;  /* scratch, for one block of facts */
+    const char *what; /* the kind of file, where that matters to readers: VTI_OS_LOG; or NULL */
     char note[VTI_IMPORT_NOTE];
 };
 

@@ -5,13 +5,12 @@
 #include "net/keys.h"
 #include "net/sign.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SIGNATURE_MOST 128 /* with blanks around it */
-#define PARENT_MOST 256    /* of later versions of `traceparent` */
+#define PARENT_MOST 256 /* room for later versions of `traceparent` */
+#define BLANKS " \t\n\r\v\f"
 
 static uint64_t rejected;
 
@@ -32,30 +31,50 @@ static enum vt_accept reject(const char *why)
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-/* A header's value into `to`, because it lasts only until the next one is asked for; false if it is too long. NULL is "". */
+/* What is left of a text without the blanks around it, and how long that is. The set is Python's, whatever the locale. */
+static const char *trim(const char *text, size_t *len)
+{
+    text += strspn(text, BLANKS);
+    *len = strlen(text);
+    while (*len && strchr(BLANKS, text[*len - 1]))
+        (*len)--;
+    return text;
+}
+
+/* A header's value without blanks around it into `to`, because it lasts only until the next one is asked for; false if it is too
+ * long. NULL is "". */
 static bool copy_header(char *to, size_t room, const char *value)
 {
-    size_t len = value ? strnlen(value, room) : 0;
+    size_t len;
 
     to[0] = 0;
-    if (len == room)
+    if (!value)
+        return true;
+    value = trim(value, &len);
+    if (len >= room)
         return false;
-    if (value)
-        memcpy(to, value, len + 1);
+    memcpy(to, value, len);
+    to[len] = 0;
     return true;
+}
+
+static bool is_there(const char *value)
+{
+    return value && *value;
 }
 
 /* False if there is a `traceparent` that is broken; *found says whether there is one. */
 static bool read_w3c(struct vt_context *context, vt_header_get *get, void *arg, bool *found)
 {
+    const char *value = get("traceparent", arg);
     char parent[PARENT_MOST];
     const char *state;
 
     *found = false;
-    if (!copy_header(parent, sizeof parent, get("traceparent", arg)))
-        return false;
-    if (!parent[0])
+    if (!is_there(value))
         return true;
+    if (!copy_header(parent, sizeof parent, value))
+        return false;
     state = get("tracestate", arg);
     if (state && strnlen(state, VTI_TRACE_INFO_MOST + 1) > VTI_TRACE_INFO_MOST)
         state = NULL;
@@ -69,8 +88,9 @@ static enum vt_accept accept_w3c(struct vt_context *context, vt_header_get *get,
 
     if (!read_w3c(context, get, arg, &found))
         return reject("a traceparent that is none");
-    /* Its key is VT_KEY_NONE: nobody has shown a secret, so nothing that goes on may claim one. */
-    return found ? VT_ACCEPT_TRACED : VT_ACCEPT_NONE;
+    /* Its key is VT_KEY_NONE: nobody has shown a secret, so nothing that goes on may claim one. A sender that does not record its
+     * trace asks for none here. */
+    return found && context->flags & 1 ? VT_ACCEPT_TRACED : VT_ACCEPT_NONE;
 }
 
 static bool unpack(struct vt_context *context, const char *text, size_t len)
@@ -105,31 +125,29 @@ static void add_w3c(struct vt_context *context, vt_header_get *get, void *arg)
 static enum vt_accept accept_signed(struct vt_context *context, const vt_keys *keys,
                                     vt_header_get *get, void *arg)
 {
-    char room[SIGNATURE_MOST];
-    char *signature = room;
-    const char *info;
+    const char *value;
+    char signature[VTI_SIGNATURE];
+    bool is_short;
+    bool is_signed;
     size_t len;
-    size_t info_len;
 
     if (!keys->count)
         return VT_ACCEPT_NONE;
-    if (!copy_header(room, sizeof room, get("X-Trace-HMAC", arg)))
-        return reject("the signature is too long");
-    info = get("X-Trace-Info", arg);
-    if (!info)
-        return room[0] ? reject("a signature without X-Trace-Info") : VT_ACCEPT_NONE;
-    while (isspace((unsigned char)*signature))
-        signature++;
-    len = strlen(signature);
-    while (len && isspace((unsigned char)signature[len - 1]))
-        len--;
-    info_len = strnlen(info, VTI_TRACE_INFO_MOST + 1);
-    if (info_len > VTI_TRACE_INFO_MOST)
+    value = get("X-Trace-HMAC", arg);
+    is_signed = is_there(value);
+    is_short = copy_header(signature, sizeof signature, value);
+    value = get("X-Trace-Info", arg);
+    if (!is_signed && !is_there(value))
+        return VT_ACCEPT_NONE;
+    if (!is_signed || !is_there(value))
+        return reject("one of X-Trace-Info and X-Trace-HMAC is missing");
+    value = trim(value, &len);
+    if (len > VTI_TRACE_INFO_MOST)
         return reject("X-Trace-Info is too long");
-    context->key = vti_keys_match(keys, signature, len, info, info_len);
+    context->key = is_short ? vti_keys_match(keys, signature, strlen(signature), value, len) : 0;
     if (!context->key)
         return reject("they are signed with no key of this service");
-    if (!unpack(context, info, info_len))
+    if (!unpack(context, value, len))
         return reject("X-Trace-Info is not what osprofiler packs");
     add_w3c(context, get, arg);
     return VT_ACCEPT_TRACED;

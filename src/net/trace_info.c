@@ -1,6 +1,7 @@
 /*
  * trace_info.c - ids become JSON becomes base64 and back. The JSON is what Python's default dump writes, the base64 has the
- * alphabet for URLs and padding. Unpacking takes no more than osprofiler does; it must never crash, whoever signed the text.
+ * alphabet for URLs and padding. Unpacking takes no more than osprofiler does, and what propagation.py takes to the last byte; it
+ * must never crash, whoever signed the text.
  */
 #include "net/trace_info.h"
 
@@ -148,39 +149,60 @@ static size_t decode(uint8_t *to, const char *text, size_t len)
     return count - padding;
 }
 
-/* Text as Python takes it for JSON: UTF-8, and no control characters, which a string may not have and nobody puts between. */
-static bool is_clean(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if ((uint8_t)text[i] < 0x20)
-            return false;
-    return vti_utf8_good(text, len) == len;
-}
-
 static bool is_key(const struct vti_buf *key, const char *name)
 {
     return key->len == strlen(name) && !memcmp(key->data, name, key->len);
+}
+
+/* Neither too long nor with a character that does something to a log or a terminal. */
+static bool is_id(const struct vti_buf *text)
+{
+    size_t characters = 0;
+
+    for (size_t i = 0; i < text->len; i++) {
+        if (text->data[i] < 0x20 || text->data[i] == 0x7f)
+            return false;
+        characters += (text->data[i] & 0xc0) != 0x80;
+    }
+    return characters <= VTI_TRACE_INFO_ID_MOST;
+}
+
+static bool take_null(struct vti_json_scan *scan)
+{
+    if (vti_json_peek(scan) != 'n' || scan->end - scan->at < 4 || memcmp(scan->at, "null", 4) != 0)
+        return false;
+    scan->at += 4;
+    return true;
+}
+
+/* A text into `text`; null is an empty one. */
+static bool scan_id(struct vti_json_scan *scan, struct vti_buf *text)
+{
+    vti_buf_clear(text);
+    return take_null(scan) || (vti_json_scan_string(scan, text) && is_id(text));
 }
 
 static bool scan_ids(struct vti_trace_info *info, struct vti_json_scan *scan, struct vti_buf *key)
 {
     bool is_first = true;
     bool has_base = false;
+    bool has_parent = false;
 
     if (!vti_json_take(scan, '{'))
         return false;
     while (vti_json_next_key(scan, &is_first, key)) {
         bool is_base = is_key(key, "base_id");
-        bool *seen = is_base ? &has_base : &info->has_parent;
-        struct vti_buf *text = is_base ? &info->base : &info->parent;
+        bool *seen = is_base ? &has_base : &has_parent;
 
         if ((!is_base && !is_key(key, "parent_id")) || *seen)
             return false;
-        if (!vti_json_scan_string(scan, text) || !text->len)
+        if (!scan_id(scan, is_base ? &info->base : &info->parent))
             return false;
         *seen = true;
     }
-    return has_base && !scan->failed && !vti_json_peek(scan);
+    info->has_parent = has_parent && info->parent.len;
+    vti_json_peek(scan); /* blanks at the end */
+    return has_base && info->base.len && !scan->failed && !scan->has_half && scan->at == scan->end;
 }
 
 bool vti_trace_info_unpack(struct vti_trace_info *info, const char *text, size_t len)
@@ -195,7 +217,7 @@ bool vti_trace_info_unpack(struct vti_trace_info *info, const char *text, size_t
         return false;
     len = decode(json, text, len);
     scan.end = scan.at + len;
-    is_good = len && is_clean(scan.at, len) && scan_ids(info, &scan, &key);
+    is_good = len && vti_utf8_good(scan.at, len) == len && scan_ids(info, &scan, &key);
     vti_buf_fini(&key);
     return is_good;
 }

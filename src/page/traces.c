@@ -298,18 +298,34 @@ int vti_page_add_traces(struct vti_page_job *job)
     return writer.traces->trace_count ? write_all(&writer, job->options->events) : 0;
 }
 
-static void add_title(struct vti_page *page, const struct vti_traces *traces)
+static void add_title(struct vti_page *page, const struct vti_traces *traces,
+                      const struct vti_buf *title)
 {
+    struct vti_json *json = vti_page_directory(page);
     const struct vti_trace *only = traces->trace_count == 1 ? traces->traces : NULL;
     char count[NUMBER_BYTES];
 
     snprintf(count, sizeof count, "%zu traces", traces->trace_count);
-    vti_json_add_string(vti_page_directory(page), "title",
-                        only && only->span_count ? only->spans[0].name : count);
+    vti_json_key(json, "title");
+    if (title)
+        vti_json_bytes(json, (const char *)title->data, title->len);
+    else
+        vti_json_string(json, only && only->span_count ? only->spans[0].name : count);
+}
+
+static void add_files(struct vti_page *page, const char *const *files, size_t count)
+{
+    struct vti_json *json = vti_page_directory(page);
+
+    vti_json_key(json, "files");
+    vti_json_array(json);
+    for (size_t i = 0; i < count; i++)
+        vti_json_string(json, files[i]);
+    vti_json_array_end(json);
 }
 
 int vti_page_traces(const struct vti_traces *traces, const char *const *files, size_t file_count,
-                    const struct vti_sink *sink)
+                    const struct vti_buf *title, const struct vti_sink *sink)
 {
     static const struct vti_page_options options = {.events = VTI_PAGE_EVENTS};
     struct vti_study study = {.traces = *traces};
@@ -330,7 +346,8 @@ int vti_page_traces(const struct vti_traces *traces, const char *const *files, s
     study.info.duration_ns = end_ns - writer.zero_ns;
     writer.page = job.page;
     vti_json_add_string(vti_page_directory(job.page), "kind", "traces");
-    add_title(job.page, traces);
+    add_title(job.page, traces, title);
+    add_files(job.page, files, file_count);
     code = write_all(&writer, options.events);
     if (!code)
         code = vti_page_add_findings(&job);

@@ -72,6 +72,48 @@ def test_bash_values_and_files(venturi, tmp_path):
     assert bash(venturi, ["doctor", ""], tmp_path) == []
 
 
+def options_of(help_text):
+    return {word for line in help_text.splitlines() if line.startswith("  ")
+            for word in line.replace(",", "").split()[:2] if word.startswith("-")}
+
+
+LIST = {"--errors", "--json", "-h", "--help"}
+
+
+@needs_bash
+def test_bash_actions(venturi, tmp_path):
+    """The first word says what `trace` does; those after it are of that."""
+    (tmp_path / "a.vt").write_text("")
+    assert bash(venturi, ["trace", ""], tmp_path) == ["list", "show", "request"]
+    assert bash(venturi, ["trace", "re"], tmp_path) == ["request"]
+    assert bash(venturi, ["trace", "list", ""], tmp_path) == ["a.vt"] == bash(venturi, ["trace", "show", "last", ""], tmp_path)
+    assert set(bash(venturi, ["trace", "list", "-"], tmp_path)) == LIST
+    assert set(bash(venturi, ["trace", "show", "-"], tmp_path)) == options_of(venturi("trace", "--help").stdout) - {"--errors"}
+    assert bash(venturi, ["trace", "show", "--out", ""], tmp_path) == ["a.vt"] == bash(venturi, ["trace", "request", "-o", ""], tmp_path)
+    assert bash(venturi, ["trace", "show", "--depth", ""], tmp_path) == []
+    asked = venturi("trace", "request", "--help")
+    if asked.returncode == 0:
+        assert set(bash(venturi, ["trace", "request", "-"], tmp_path)) == options_of(asked.stdout)
+
+
+@needs_fish
+def test_fish_actions(venturi, tmp_path):
+    (tmp_path / "a.vt").write_text("")
+    assert fish(venturi, "venturi trace ", tmp_path) == ["list", "request", "show"]
+    assert "a.vt" in fish(venturi, "venturi trace list ", tmp_path) and "show" not in fish(venturi, "venturi trace list ", tmp_path)
+    assert fish(venturi, "venturi trace list --e", tmp_path) == ["--errors"]
+    assert fish(venturi, "venturi trace show --e", tmp_path) == []
+    assert fish(venturi, "venturi trace request --prof", tmp_path) == ["--profile"]
+
+
+@needs_zsh
+def test_zsh_actions(venturi):
+    script = venturi("completions", "zsh", check=0).stdout
+    assert "'1:choice:(list show request)'" in script
+    [request] = [part for part in script.split("    request)\n")[1:]]
+    assert "--profile=" in request.split(";;")[0] and "--errors" not in request.split(";;")[0]
+
+
 @needs_fish
 def test_fish(venturi, tmp_path):
     (tmp_path / "trace.vt").write_text("")

@@ -1,7 +1,9 @@
 """Full buffers: dropped and counted exactly, waited for, or the oldest given up."""
+import json
+
 import pytest
 
-from conftest import Recording
+from conftest import Recording, tool
 
 
 def test_drop_is_counted_exactly(record, tmp_path):
@@ -62,6 +64,35 @@ def test_flight_recorder_keeps_the_end(record, tmp_path):
     first = recording.query("SELECT min(begin_ns) AS t FROM spans")[0]["t"]
     last = recording.query("SELECT max(end_ns) AS t FROM spans")[0]["t"]
     assert 0.5e9 < last - first < 2e9
+
+
+def test_traces_after_a_loss(record):
+    """What is left of traces is right: losses are exact, facts are those of their span, and its parent is the one that was around it."""
+    run = record("flood", 20000, 4, 2, options=["--buffer", "256k"])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    assert recording.lost > 0, "the buffer was meant to be too small"
+    assert recording.events + recording.lost == run.facts["events"]
+    spans = recording.query("SELECT base_id, trace_id, parent_trace_id, finished, "
+                            "json_extract(attributes, '$.number') AS number, json_extract(attributes, '$.around') AS around, "
+                            "json_extract(attributes, '$.again') AS again FROM spans WHERE trace_id IS NOT NULL")
+    assert 1000 < len(spans) < run.facts["spans"]
+    assert len({row["trace_id"] for row in spans}) == len(spans)
+    assert all(row["number"] == row["again"] for row in spans if row["number"] is not None and row["again"] is not None)
+    of = {row["trace_id"]: row for row in spans}
+    parents = 0
+    for row in spans:
+        parent = of.get(row["parent_trace_id"])
+        if row["around"] == 0:
+            assert row["parent_trace_id"] == row["base_id"] and parent is None
+        elif parent and None not in (parent["number"], row["around"]):
+            assert (parent["number"], parent["base_id"]) == (row["around"], row["base_id"])
+            parents += 1
+    assert parents > 1000, "there is something to check"
+    # The trees are those of the ids, and what lost its parent is said to have.
+    shown = json.loads(tool("trace", "list", "--json", run.path).stdout)
+    listed = shown["traces"] if isinstance(shown, dict) else shown
+    assert sum(trace["spans"] for trace in listed) == len(spans)
 
 
 @pytest.mark.parametrize("options", [["--ring", "x"], ["--ring", "0"], ["--block", "-1ms"], ["--buffer", "lots"]])

@@ -81,6 +81,8 @@ def test_types_come_with_it(installed):
     names = {path.name for path in package.iterdir()}
     assert {"_inject", "_tool", "libventuri.so.1", "libventuri-functions.so", "include", "pkgconfig"} <= names
     assert len(list(package.glob("_venturi.cpython-*.so"))) == 1
+    headers = {path.name for path in (package / "include" / "venturi").iterdir()}
+    assert "context.h" in headers and not headers & {"http.h", "service.h"}, "no headers of a library that is not there"
     assert (package / "compat" / "osprofiler" / "drivers" / "base.py").exists() and (package / "web.py").exists()
 
 

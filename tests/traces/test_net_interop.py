@@ -118,7 +118,8 @@ def test_unpacks_what_it_packs_and_no_more(osprofiler):
     chance = random.Random(5)
     cases = samples()
     packed = osprofiler([("pack", as_data(base, parent), "k") for _, base, parent in cases])
-    assert signs("unpack", [info for info, _ in packed]) == [f"{hexed(base)} {hexed(parent)}" for _, base, parent in cases]
+    expected = ["bad" if re.search("[\0-\x1f\x7f]", base + (parent or "")) else f"{hexed(base)} {hexed(parent)}" for _, base, parent in cases]
+    assert signs("unpack", [info for info, _ in packed]) == expected and 50 < expected.count("bad") < len(cases) - 50
 
     # Spoilt before they are signed: what is still taken means the same there.
     spoilt = []
@@ -133,7 +134,7 @@ def test_unpacks_what_it_packs_and_no_more(osprofiler):
     for (info, answer), their in zip(taken, theirs):
         base, parent = answer.split()
         assert their is not None, info
-        assert (hexed(their["base_id"]), hexed(their.get("parent_id"))) == (base, parent)
+        assert (hexed(their["base_id"]), hexed(their.get("parent_id") or None)) == (base, parent)
 
 
 def signature(info, key):
@@ -215,6 +216,8 @@ def test_w3c_only_where_nobody_asks_for_a_secret():
     assert open_one["answer"] == "traced" and open_one["base"] == BASE
     assert sorted(open_one["out"]) == ["traceparent", "tracestate"]
     assert open_one["out"]["tracestate"] == "vendor=1"
+    [unsampled], _, _ = serve("keys", "-", {"traceparent": headers["traceparent"][:-1] + "0"})
+    assert unsampled == {"answer": "none", "out": {}}
 
 
 # ---- the two files ----

@@ -137,3 +137,45 @@ def test_no_temporary_file_stays(log, tmp_path, monkeypatch):
     assert os.listdir(place) == []
     monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
     assert "cannot make a folder" in venturi("trace", "list", log, check=2).stderr
+
+
+def test_total_counts_a_span_within_its_like_once(tmp_path):
+    """However they nest: directly, with others between them, side by side, in another trace."""
+    spans = [Span(1, 0, "walk", 0, 100 * MS), Span(2, 1, "walk", 10 * MS, 50 * MS), Span(3, 2, "other", 10 * MS, 40 * MS),
+             Span(4, 3, "walk", 15 * MS, 35 * MS), Span(5, 1, "walk", 60 * MS, 90 * MS), Span(6, 0, "walk", 200 * MS, 207 * MS, base=span_id(99))]
+    write_recording(tmp_path / "a.vt", spans)
+
+    def totals():
+        text = venturi("query", tmp_path / "a.vt", "SELECT name, count, total_ns, self_ns FROM stats ORDER BY name", "--json").stdout
+        return {row["name"]: (row["count"], row["total_ns"] // MS, row["self_ns"] // MS) for row in json.loads(text)}
+    assert totals() == {"walk": (5, 107, 30 + 10 + 20 + 30 + 7), "other": (1, 30, 10)}
+
+
+def test_flame_of_traces(log, tmp_path):
+    """Frames are as wide as what is under them, also where that ran at the same time."""
+    drawn = json.loads(venturi("flame", "--json", "--min", "0", log).stdout)
+    assert drawn["of"] == "spans" and drawn["total_ns"] == 100 * MS
+    frames = {frame["name"]: frame for frame in drawn["frames"]}
+    assert [frames[name]["total_ns"] // MS for name in ("engine-start", "task-run", "db")] == [100, 50, 10]
+    assert "task-run" in venturi("flame", log).stdout
+    assert "no calls or spans" in venturi("flame", "--threads", log, check=2).stderr, "a trace is of no one thread"
+    path = write_recording(tmp_path / "x.vt", [Span(1, 0, "a", 0, 10 * MS), Span(2, 1, "b", 0, 10 * MS), Span(3, 1, "b", 0, 30 * MS),
+                                               Span(4, 0, "a", 40 * MS, 45 * MS)])
+    drawn = json.loads(venturi("flame", "--json", "--min", "0", path).stdout)
+    assert {frame["name"]: frame["total_ns"] // MS for frame in drawn["frames"]} == {"a": 45, "b": 40} and drawn["total_ns"] == 45 * MS
+
+
+def test_diff_of_logs(log, tmp_path):
+    slow = write_log(tmp_path / "slow.log", [
+        Span(1, 0, "engine-start", 0, 150 * MS), Span(2, 1, "task-run", 10 * MS, 60 * MS), Span(3, 2, "db", 20 * MS, 30 * MS)])
+    assert "engine-start" in venturi("diff", log, slow).stdout
+
+
+def test_stats_of_a_log(log):
+    assert venturi("stats", log, check=2).stderr == "venturi stats: %s: holds no calls of functions (venturi report shows its spans)\n" % log
+
+
+def test_merge_of_logs(log, tmp_path):
+    other = write_log(tmp_path / "other.log", [Span(4, 1, "elsewhere", 70 * MS, 80 * MS)])
+    venturi("merge", log, other, "-o", tmp_path / "all.vt")
+    assert [span["name"] for span in show("last", tmp_path / "all.vt")["spans"]] == ["engine-start", "task-run", "db", "elsewhere"]

@@ -77,6 +77,7 @@ VALUES = ['"%s"' % BASE, '"%s"' % PARENT, '"%s"' % PARENT, '""', "null", '"x"', 
           '"a\\u001f"', '"\x1f"', '"\\u007f"', '"\x7f"', '"\\u0080"', '"\x85"', '"\\u2028"', '"\\u00a0"', '" "', '"\\/\\b"', '"\\/"', '"\\x"', '"\\u12"',
           '"\\u12g4"', '"\\u+123"', '"\\"', '"' + "x" * 256 + '"', '"' + "x" * 257 + '"', '"' + "\u20ac" * 256 + '"', '"' + "\\ud83d\\ude00" * 256 + '"',
           '"' + "\u20ac" * 257 + '"', "5", "0", "true", "false", "nul", "nullx", "NaN", "[]", "{}", '["x"]', '{"base_id": "x"}', "", "'x'"]
+GOOD = VALUES[:8] * 5
 BLANKS = ["", "", "", " ", "\t", "\n", "\r", " \n\t ", "\v", "\f", "\0", "\u00a0"]
 TAILS = ["", "", "", "", "", "", "x", "\0", "\0x", "{}", ",", "}", "\ufeff"]
 
@@ -84,12 +85,12 @@ TAILS = ["", "", "", "", "", "", "x", "\0", "\0x", "{}", ",", "}", "\ufeff"]
 def some_json(chance):
     """An object with one to three members, mostly ours, and blanks in all places where JSON has them."""
     def blank():
-        return chance.choice(BLANKS) if chance.random() < 0.1 else ""
+        return chance.choice(BLANKS) if chance.random() < 0.05 else ""
 
     members = [('"base_id"', chance.choice(VALUES))] if chance.random() < 0.3 else [('"base_id"', '"%s"' % BASE)]
     if chance.random() < 0.7:
-        members.append(('"parent_id"', chance.choice(VALUES)))
-    if chance.random() < 0.15:
+        members.append(('"parent_id"', chance.choice(VALUES + GOOD)))
+    if chance.random() < 0.07:
         members.append((chance.choice(KEYS), chance.choice(VALUES)))
     chance.shuffle(members)
     comma = chance.choice([",", ", "]) if chance.random() < 0.97 else chance.choice([",,", "", ";"])
@@ -99,7 +100,7 @@ def some_json(chance):
 
 def spoilt(chance, text, alphabet):
     """With a character more, less or other; mostly without any."""
-    if chance.random() < 0.7:
+    if chance.random() < 0.85:
         return text
     at = chance.randrange(len(text) + 1)
     return text[:at] + chance.choice([chance.choice(alphabet), ""]) + text[at + chance.randrange(2):]
@@ -111,7 +112,7 @@ def infos():
     made = []
     for _ in range(4000):
         json_text = some_json(chance).encode("utf-8", "surrogatepass")
-        if chance.random() < 0.3:
+        if chance.random() < 0.1:
             at = chance.randrange(len(json_text) + 1)
             json_text = json_text[:at] + chance.choice(bytes_of_json) + json_text[at + chance.randrange(2):]
         made.append(spoilt(chance, packed(json_text), "AZaz09-_+/==.! \x80\xff\v"))

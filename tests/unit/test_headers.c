@@ -16,7 +16,7 @@
 
 #define BASE "f12e75d5-5d59-4cbc-b74d-357f19290dd7"
 #define PARENT "b9b29981-0916-4635-af18-d6c92f991f46"
-#define TRACEPARENT "00-f12e75d55d594cbcb74d357f19290dd7-af18d6c92f991f46-00"
+#define TRACEPARENT "00-f12e75d55d594cbcb74d357f19290dd7-af18d6c92f991f46-03"
 
 struct headers {
     size_t count;
@@ -218,9 +218,16 @@ static void test_blanks(void **state)
     (void)state;
     memset(&in, 0, sizeof in);
     add_signed(&in, "secret_word", BASE, PARENT);
-    snprintf(in.last, sizeof in.last, "  %.40s\t ", in.value[1]);
+    snprintf(in.last, sizeof in.last, "%300s%.40s\t ", "", in.value[1]);
     memcpy(in.value[1], in.last, sizeof in.last);
+    snprintf(in.last, sizeof in.last, "\t%.140s \r", in.value[0]);
+    memcpy(in.value[0], in.last, sizeof in.last);
     assert_int_equal(accepted("secret_word", &in), VT_ACCEPT_TRACED);
+
+    memset(&in, 0, sizeof in); /* empty ones are not there */
+    add("X-Trace-Info", "", &in);
+    add("X-Trace-HMAC", "", &in);
+    assert_int_equal(accepted("secret_word", &in), VT_ACCEPT_NONE);
 }
 
 static void test_dormant(void **state)
@@ -258,7 +265,10 @@ static void test_w3c(void **state)
     vt_http_inject(keys, add, &out);
     assert_string_equal(find(&out, "traceparent"), TRACEPARENT);
     assert_string_equal(find(&out, "tracestate"), "a=1,b=2");
-    assert_null(find(&out, "X-Trace-Info")); /* nobody has shown the secret */
+    assert_null(find(&out, "X-Trace-Info"));    /* nobody has shown the secret */
+    in.value[0][strlen(TRACEPARENT) - 1] = '2'; /* its sender does not record */
+    assert_int_equal(accepted(NULL, &in), VT_ACCEPT_NONE);
+    assert_true(is_untraced());
 
     memset(&in, 0, sizeof in);
     add("traceparent", "00-zz", &in);
@@ -283,7 +293,7 @@ static void test_both(void **state)
     assert_int_equal(accepted("secret_word", &in), VT_ACCEPT_TRACED);
     check_context(BASE, PARENT);
     assert_int_equal(vt_context_get(&context), 1);
-    assert_int_equal(context.flags, 0);
+    assert_int_equal(context.flags, 3);
     assert_string_equal(context.tracestate, "a=1");
     in.value[2][3] = '0';
     assert_int_equal(accepted("secret_word", &in), VT_ACCEPT_TRACED);

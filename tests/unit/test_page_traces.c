@@ -29,7 +29,7 @@ static struct vti_buf page_of(const struct vti_traces *traces)
     struct vti_buf page = {0};
     struct vti_sink sink = {take, &page};
 
-    assert_int_equal(vti_page_traces(traces, files, 2, &sink), 0);
+    assert_int_equal(vti_page_traces(traces, files, 2, NULL, &sink), 0);
     assert_false(page.failed);
     return page;
 }
@@ -100,6 +100,7 @@ static void test_one(void **state)
 
     (void)state;
     assert_true(has_text(&page, "\"kind\":\"traces\",\"title\":\"GET \\u003c/script\\u003e\""));
+    assert_true(has_text(&page, "\"files\":[\"/tmp/api.vt\",\"/tmp/db.vt\"]"));
     assert_true(has_text(&page, "{\"name\":\"traces\",\"rows\":1,"));
     assert_true(has_text(&page, "{\"name\":\"trace_processes\",\"rows\":2,"));
     assert_true(has_text(&page, "{\"name\":\"trace_spans\",\"rows\":2,"));

@@ -4,7 +4,7 @@ import * as format from "../src/ui/format";
 import { svgPen } from "../src/ui/pen";
 import { fileName, toCsv } from "../src/ui/save";
 import { sortRows } from "../src/ui/table";
-import { clean, fit, place, shortPath } from "../src/ui/text";
+import { clean, cleanLines, fit, place, shortPath } from "../src/ui/text";
 
 describe("numbers", () => {
   it("times", () => {
@@ -49,9 +49,11 @@ describe("numbers", () => {
 
 describe("text of a recording", () => {
   it("hides nothing and turns nothing around", () => {
-    expect(clean("a\u0000b\nc\u007f")).toBe("a␀b␊c␡");
-    expect(clean("x\u202ey\u2066z\u200b")).toBe("x⟨202E⟩y⟨2066⟩z⟨200B⟩");
-    expect(clean("\ud800")).toBe("⟨D800⟩");
+    expect(clean("a\u0000b\nc\u007f\r\nd\te\u001b[1m")).toBe("a\\x00b↵c\\x7f↵d\\te\\x1b[1m");
+    expect(cleanLines("a\r\n\tb\nc\u0000\u202e", 100)).toBe("a\n\tb\nc\\x00\\u202e");
+    expect(cleanLines("a\nbcd", 4)).toBe("a\nb…");
+    expect(clean("x\u202ey\u2066z\u200b")).toBe("x\\u202ey\\u2066z\\u200b");
+    expect(clean("\ud800")).toBe("\\ud800");
     expect(clean("ordinary ünïcode 漢字 😀")).toBe("ordinary ünïcode 漢字 😀");
   });
 

@@ -74,11 +74,14 @@ def test_signed_but_not_ids():
              "[" * 3000 + "]" * 3000, json.dumps({"base_id": BASE}) + " " * 8000]
     others = [{}, {"parent_id": PARENT}, {"base_id": ""}, {"base_id": None}, {"base_id": 5}, {"base_id": ["x"]}, {"base_id": "x" * 300},
               {"base_id": BASE, "parent_id": {"a": 1}}, {"base_id": BASE, "parent_id": PARENT, "sampled": True},
-              {"base_id": BASE, "hmac_key": "x"}, {"base_id": "\ud800"}, {"base_id": "a\nb"}, {"base_id": BASE, "parent_id": "\u2028"}]
+              {"base_id": BASE, "hmac_key": "x"}, {"base_id": "\ud800"}, {"base_id": "a\nb"}, {"base_id": BASE, "parent_id": "\x7f"}]
     for value in bombs + others:
         assert propagation.unpack(*signed(value), KEY) is None, value
     assert propagation.rejected() == len(bombs) + len(others)
-    assert propagation.unpack(*signed({"base_id": BASE, "parent_id": None}), KEY) == {"base_id": BASE, "hmac_key": KEY}
+    for nothing in (None, ""):
+        assert propagation.unpack(*signed({"base_id": BASE, "parent_id": nothing}), KEY) == {"base_id": BASE, "hmac_key": KEY}
+    assert propagation.unpack(*signed('\n{"parent_id":\t"x" , "base_id": "y"} '), KEY) == {"base_id": "y", "parent_id": "x", "hmac_key": KEY}
+    assert propagation.unpack(*signed('{"base_id": "x", "base_id": "y"}'), KEY) is None
 
 
 def test_strangers():
@@ -122,7 +125,8 @@ def test_traceparent():
     assert propagation.format_traceparent(BASE, parent.parent_id, 0) == text[:-1] + "0"
     for value in (text, text.encode(), " %s\t" % text, "cc" + text[2:], "cc" + text[2:] + "-what-comes-later"):
         assert propagation.parse_traceparent(value) == parent, value
-    assert propagation.parse_traceparent(text[:-2] + "ff").flags == 255
+    assert propagation.parse_traceparent(text[:-2] + "ff").flags == 3, "no flags that nobody here knows"
+    assert propagation.parse_traceparent("00-f12e75d55d594cbcb74d357f19290dd7-b74d357f19290dd7-01").parent_id == BASE, "no span yet"
 
 
 def test_bad_traceparents():
@@ -137,7 +141,8 @@ def test_bad_traceparents():
 
 def test_tracestate():
     assert propagation.parse_tracestate(" rojo=00f067aa0ba902b7,congo=t61 ") == "rojo=00f067aa0ba902b7,congo=t61"
-    for value in (None, "", "x" * 513, "a=\n", "a=\u00e9", b"\xff", 7):
+    assert propagation.parse_tracestate("a=1," + "b" * 600) == "a=1", "whole entries"
+    for value in (None, "", "x" * 513, "a=1," * 3000, "a=\n\n=", "a=\u00e9", b"\xff", 7):
         assert propagation.parse_tracestate(value) == ""
 
 

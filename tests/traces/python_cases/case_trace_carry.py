@@ -68,6 +68,9 @@ def test_a_thread_that_is_used_again_keeps_nothing():
         trace.init(KEY, base_id=PARENT)
         pool.submit(trace.init, KEY, BASE).result()
         assert pool.submit(ids).result() == (PARENT, PARENT)
+        trace.clean()
+        assert pool.submit(trace.init, KEY, BASE).result().get_base_id() == BASE
+        assert pool.submit(ids).result() is None
 
 
 def test_executors_with_threads_of_their_own():
@@ -97,12 +100,157 @@ def test_futures_are_what_they_were():
         assert isinstance(pool.submit(fail).exception(), KeyError)
 
 
-def test_threads_of_pools_are_in_no_trace():
+def ask_pool(pool, ids_after, ids):
+    """What a function gives by each of the ways to hand one to a pool: all of it."""
+    yield pool.apply(ids)
+    yield pool.apply(func=ids)
+    yield pool.apply_async(ids).get(20)
+    yield from pool.map(ids_after, range(5), 2)
+    yield from pool.map_async(ids_after, iterable=range(2)).get(20)
+    yield from pool.starmap(ids_after, [(1,), (2,)])
+    yield from pool.starmap_async(func=ids_after, iterable=[(1,), (2,)]).get(20)
+    yield from pool.imap(ids_after, range(2))
+    yield from pool.imap(ids_after, range(5), chunksize=2)
+    yield from pool.imap_unordered(ids_after, range(2))
+    yield from pool.imap_unordered(ids_after, range(5), 2)
+
+
+def test_pools_of_threads():
+    def of_each(pool):
+        found = list(ask_pool(pool, ids_after, ids))
+        assert len(found) == 28
+        return set(found)
+    trace.init(KEY, base_id=PARENT)
+    seen = []
+    with multiprocessing.pool.ThreadPool(2, initializer=lambda: seen.append(ids())) as pool:
+        assert of_each(pool) == {(PARENT, PARENT)}
+        trace.init(KEY, base_id=BASE)
+        with trace.Trace("outer") as span:
+            assert of_each(pool) == {(BASE, span.id)}
+            trace.clean()
+            assert of_each(pool) == {None}
+        trace.init(KEY, base_id=BASE)
+        carried = trace.carry(ids)
+        assert pool.apply(trace.init, (KEY, PARENT)).get_base_id() == PARENT
+        trace.clean()
+        assert pool.apply(trace.init, (KEY, PARENT)).get_base_id() == PARENT
+        assert pool.apply(carried) == (BASE, BASE) and of_each(pool) == {None} and set(seen) == {None}
+
+
+def test_pools_are_what_they_were():
+    def fail(*args, **kwargs):
+        raise KeyError(args, kwargs)
+    trace.init(KEY)
+    with multiprocessing.pool.ThreadPool(1) as pool:
+        assert pool.apply(int, ("ff",), {"base": 16}) == 255 and pool.starmap(pow, [(2, 3), (3, 2)]) == [8, 9]
+        errors = []
+        result = pool.apply_async(fail, (1,), {"a": 2}, error_callback=errors.append)
+        result.wait(20)
+        assert not result.successful() and errors[0].args == ((1,), {"a": 2})
+        for call in (pool.apply, pool.map, pool.imap):
+            try:
+                call()
+                raise AssertionError("a call without a function")
+            except TypeError as error:
+                assert "func" in str(error)
+
+
+def test_pools_with_initializers():
+    def begin():
+        seen.append(ids())
+        local.base = "mine"
+    seen, local = [], threading.local()
     trace.init(KEY, base_id=BASE)
-    with multiprocessing.pool.ThreadPool(2) as pool:
-        assert pool.apply(ids) is None
-        assert pool.apply(trace.carry(ids)) == (BASE, BASE)
-        assert pool.apply(ids) is None
+    with concurrent.futures.ThreadPoolExecutor(1, initializer=begin) as pool:
+        assert pool.submit(lambda: (local.base, ids())).result() == ("mine", (BASE, BASE))
+        trace.clean()
+        assert pool.submit(lambda: (local.base, ids())).result() == ("mine", None)
+    assert seen == [None]
+
+
+def in_new_process(script):
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout
+    return done.stdout.split()
+
+
+def test_nothing_is_imported_for_it():
+    script = """if 1:
+        import sys
+        from venturi import trace
+        before = set(sys.modules)
+        trace.init("key")
+        new = set(sys.modules) - before
+        assert new == {"venturi._carry"}, new
+        """
+    in_new_process(script)
+
+
+def test_modules_that_are_imported_later():
+    """As they are without us, but for what they carry. One that cannot be imported is imported by another attempt, or again."""
+    script = """if 1:
+        import importlib, sys
+        from venturi import trace
+        trace.init("key", base_id="base")
+        loads = []
+        class Other:
+            def find_spec(self, name, path=None, target=None):
+                if name != "concurrent.futures.thread" or len(loads) > 1:
+                    return None
+                loads.append(name)
+                if len(loads) == 1:
+                    raise ImportError("not now")
+        sys.meta_path.insert(1, Other())
+        try:
+            import concurrent.futures.thread
+            raise AssertionError
+        except ImportError as error:
+            assert str(error) == "not now", error
+        from concurrent.futures import ThreadPoolExecutor
+        assert len(loads) == 2
+        import multiprocessing.pool, subprocess, threading, inspect
+        def base(*_):
+            return trace.get().get_base_id()
+        def check():
+            with ThreadPoolExecutor(1) as pool:
+                print(pool.submit(base).result())
+            with multiprocessing.pool.ThreadPool(1) as pool:
+                print(*pool.map(base, [1]))
+            thread = threading.Thread(target=lambda: print(base()))
+            thread.start()
+            thread.join()
+            print(subprocess.check_output([sys.executable, "-c", "import os; print('TRACEPARENT' in os.environ)"], text=True).strip())
+        check()
+        for module in (subprocess, threading, multiprocessing.pool):
+            assert type(module.__loader__) is type(inspect.__loader__) and module.__spec__.loader is module.__loader__
+            assert "class " in inspect.getsource(module)
+        import concurrent.futures.thread
+        importlib.reload(concurrent.futures.thread)
+        ThreadPoolExecutor = concurrent.futures.thread.ThreadPoolExecutor
+        check()
+        """
+    assert in_new_process(script) == ["base", "base", "base", "True"] * 2
+
+
+def test_modules_that_are_other_ones():
+    """A module that has not what is changed is left alone, and what is missing stays missing."""
+    script = """if 1:
+        import sys, types
+        pool = sys.modules["multiprocessing.pool"] = types.ModuleType("multiprocessing.pool")
+        class Pool:
+            def apply(self, function):
+                return function
+        pool.Pool, before = Pool, Pool.apply
+        sys.modules["subprocess"] = None
+        from venturi import trace
+        trace.init("key")
+        assert Pool.apply is before
+        try:
+            import subprocess
+        except ImportError:
+            print("none")
+        """
+    assert in_new_process(script) == ["none"]
 
 
 def test_workers_of_ones_own():

@@ -136,6 +136,7 @@ export interface Directory {
   tool: string;
   title: string;
   recordings: Recording[];
+  files?: string[]; // of a page of traces: all that they come from
   strings: { count: number; block: number };
   tables: TableEntry[];
   findings: Finding[];

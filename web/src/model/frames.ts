@@ -32,10 +32,13 @@ export function moduleOf(file: string, language: string): string {
   return isPackage && parts.length > 1 ? `${parts[parts.length - 2] ?? ""}/${last}` : last;
 }
 
+export function nameOfSpan(name: string | undefined): string {
+  return name || "(no name)";
+}
+
 export function makeFrame(name: string, file: string, line: number, language: string): Frame {
-  const shown = name === "" ? "(no name)" : name;
   return {
-    name: shown,
+    name: nameOfSpan(name),
     file,
     line,
     language,
@@ -71,7 +74,19 @@ function framesOf(data: PageData): Frames {
   const functions = list.length;
   const type = column(data, "sites", "type");
   read("sites", (row) => (type[row] === SITE_FUNCTION ? "" : "span"));
+  if (data.directory.kind === "report") addTraceNames(data, list);
   return makeFrames(list, functions);
+}
+
+/* Names in traces that no site has, as where too many spans were left out. */
+function addTraceNames(data: PageData, list: Frame[]): void {
+  const names = new Set(list.filter(({ language }) => language === "span").map(({ name }) => name));
+  for (const text of new Set(column(data, "trace_spans", "name"))) {
+    const frame = makeFrame(data.strings[text] ?? "", "", 0, "span");
+    if (names.has(frame.name)) continue;
+    names.add(frame.name);
+    list.push(frame);
+  }
 }
 
 const known = new WeakMap<PageData, Frames>();

@@ -2,6 +2,9 @@
 
 import { column, type PageData } from "../data/types";
 
+/* Said where nothing has a share. */
+export const OVERLAP = "Async spans and those of traces overlap: their times are no shares of a whole.";
+
 const known = new WeakMap<PageData, Uint8Array>();
 
 /* One byte for each site: 1 if all its spans are async. Made once for a page. */

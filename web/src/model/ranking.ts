@@ -222,6 +222,11 @@ export function hasShare(row: RankRow): boolean {
   return !Number.isNaN(row.whole);
 }
 
+/* Whether any of them has one; of no rows nobody asks. */
+export function hasShares(rows: readonly RankRow[]): boolean {
+  return rows.length === 0 || rows.some(hasShare);
+}
+
 /* The time that its share is of. */
 export function shared(row: RankRow): number {
   return Number.isNaN(row.self) ? row.total : row.self;

@@ -3,15 +3,17 @@
 import { column, type PageData } from "../data/types";
 import type { PathsReply } from "../data/work";
 import { type Forest, type ForestOptions, makeForest, type PathRows, type TrackPlace } from "./forest";
-import { frames } from "./frames";
+import { frames, nameOfSpan } from "./frames";
+import { serviceOfProcess } from "./traces";
 
-export type Kind = "functions" | "spans";
+export type Kind = "functions" | "spans" | "traces";
 
 /* Which kinds of paths the page has; functions first. */
 export function kindsOf(data: PageData): Kind[] {
   const kinds: Kind[] = [];
   if (data.tables.calls?.rows) kinds.push("functions");
   if (data.tables.paths?.rows) kinds.push("spans");
+  if (data.tables.trace_spans?.rows) kinds.push("traces");
   return kinds;
 }
 
@@ -22,6 +24,8 @@ export function whyNoPaths(data: PageData): string | null {
     return "This page compares two recordings: the view Diff shows their paths.";
   if (data.tables.functions?.rows)
     return "This profile knows functions but no paths of calls, as files of cProfile do: record with `venturi run` for those.";
+  if (data.tables.async?.rows)
+    return "All spans of this recording are async: they overlap, and none is known to be part of another. The views Ranking and Timeline show them.";
   return "There are no functions and no spans in this recording: record with `venturi run`, or mark spans in the program.";
 }
 
@@ -56,6 +60,26 @@ export function pathRows(data: PageData, reply?: PathsReply): PathRows {
   };
 }
 
+/* All traces, one below the other: spans of traces are on no thread of the page. Of the same name are the same frames. */
+export function traceRows(data: PageData): PathRows {
+  const of = (name: string) => column(data, "trace_spans", name);
+  const name = of("name");
+  const frameOf = new Map<string, number>();
+  frames(data).list.forEach((frame, index) => {
+    if (frame.language === "span" && !frameOf.has(frame.name)) frameOf.set(frame.name, index);
+  });
+  const frameOfName = Uint32Array.from(name, (text) => frameOf.get(nameOfSpan(data.strings[text])) ?? 0);
+  return {
+    parent: of("parent"),
+    frame: (row) => frameOfName[row]!,
+    track: () => -1,
+    count: new Uint8Array(name.length).fill(1),
+    total: of("duration"),
+    self: of("self"),
+    length: name.length,
+  };
+}
+
 /* How processes and threads are called above their calls. */
 export function placeOfTrack(data: PageData, index: number): TrackPlace {
   const track = data.recording.tracks[index];
@@ -63,7 +87,9 @@ export function placeOfTrack(data: PageData, index: number): TrackPlace {
   const owner = data.recording.processes[process];
   return {
     process,
-    processLabel: owner ? `${owner.name || "process"} · ${owner.pid}` : "unknown process",
+    processLabel: owner
+      ? [serviceOfProcess(data, process), owner.name || "process", owner.pid].filter(Boolean).join(" · ")
+      : "unknown process",
     threadLabel: track ? `${track.name || "thread"} · ${track.tid}` : "unknown thread",
   };
 }

@@ -92,6 +92,32 @@ export function traceTables(data: PageData): TraceTables {
   return found;
 }
 
+/* What each process of the recording is called in traces; "": nothing, or no other name than its own. Processes of several machines may have
+ * the same number: then the machine tells. */
+function makeServiceNames(data: PageData): string[] {
+  const text = (name: string, row: number) =>
+    data.strings[column(data, "trace_processes", name)[row] ?? 0] ?? "";
+  const rowsOf = new Map<number, number[]>(); // by pid
+
+  column(data, "trace_processes", "pid").forEach((pid, row) => {
+    if (text("service", row)) rowsOf.set(pid, [...(rowsOf.get(pid) ?? []), row]);
+  });
+  return data.recording.processes.map((process) => {
+    const rows = (process.pid > 0 && rowsOf.get(process.pid)) || [];
+    const here = rows.filter((row) => text("host", row) === data.recording.hosts[process.host]?.name);
+    const [name = "", ...others] = new Set((here.length > 0 ? here : rows).map((row) => text("service", row)));
+    return others.length === 0 && name !== process.name ? name : "";
+  });
+}
+
+const knownNames = new WeakMap<PageData, string[]>();
+
+export function serviceOfProcess(data: PageData, process: number): string {
+  let found = knownNames.get(data);
+  if (!found) knownNames.set(data, (found = makeServiceNames(data)));
+  return found[process] ?? "";
+}
+
 /* Depths and ends of subtrees follow from the parents; a parent that comes later is none. */
 export function makeTree(parents: ArrayLike<number>, first: number, size: number) {
   const parent = new Int32Array(size);

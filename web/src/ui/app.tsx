@@ -57,7 +57,9 @@ export function App({ data, worker }: ViewProps) {
   }, []);
   useKeys(EVERYWHERE, [
     { keys: ["/"], title: "Search: text, or /regular expression/", run: () => input.current?.focus() },
-    { keys: ["t"], title: "Choose threads", run: () => setDialog("threads") },
+    ...(data.recording.tracks.length > 0
+      ? [{ keys: ["t"], title: "Choose threads", run: () => setDialog("threads") }]
+      : []),
     { keys: ["b"], title: "Back to the selection before", run: chooseBack },
     { keys: ["Escape"], title: "Clear the search, then the selection", run: clear },
     { keys: ["c"], title: "Copy the selected name", run: copyName },
@@ -210,8 +212,9 @@ function SearchBox({ data, input }: { data: PageData; input: { current: HTMLInpu
 
 function Footer({ data }: { data: PageData }) {
   const { recording, directory } = data;
+  const files = directory.files ?? [recording.file];
   const parts = [
-    lastPart(recording.file),
+    lastPart(files[0] ?? "") + (files.length > 1 ? ` and ${formatCount(files.length - 1)} more` : ""),
     recording.command,
     formatMoment(recording.start_unix_ms),
     formatDuration(recording.duration_ns),
@@ -220,7 +223,7 @@ function Footer({ data }: { data: PageData }) {
 
   return (
     <footer class="footer">
-      <span class="footer-facts">
+      <span class="footer-facts" title={files.map((file) => clean(file, 200)).join("\n")}>
         {parts
           .filter((part) => part && part !== "–" && part !== "0")
           .map((part) => clean(part, 100))

@@ -26,6 +26,9 @@ function Keys({ keys }: { keys: string[] }) {
 
 export function Help({ views, onClose }: { views: View[]; onClose(): void }) {
   const dialog = useDialog(onClose);
+  const groups = keyGroups.value
+    .map(({ title, actions }) => ({ title, actions: actions.filter((action) => action.title) }))
+    .filter(({ actions }) => actions.length > 0);
 
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="help-title">
@@ -47,18 +50,16 @@ export function Help({ views, onClose }: { views: View[]; onClose(): void }) {
             ))}
           </dl>
         </section>
-        {keyGroups.value.map((group) => (
+        {groups.map((group) => (
           <section key={group.title}>
             <h3>{group.title}</h3>
             <dl>
-              {group.actions
-                .filter((action) => action.title)
-                .map((action) => (
-                  <div key={action.title}>
-                    <Keys keys={action.keys} />
-                    <dd>{action.title}</dd>
-                  </div>
-                ))}
+              {group.actions.map((action) => (
+                <div key={action.title}>
+                  <Keys keys={action.keys} />
+                  <dd>{action.title}</dd>
+                </div>
+              ))}
             </dl>
           </section>
         ))}

@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type KeyAction, useKeys } from "../state/keys";
+import { matcher } from "../state/search";
 import { fileName, saveText, toCsv } from "./save";
 import { useSize } from "./use";
 
@@ -36,6 +38,7 @@ export interface TableProps {
   isMatch?(row: number): boolean;
   onChoose?(row: number, isAdded: boolean): void; // click, Enter; isAdded with Control or Shift
   onFocusRow?(row: number): void;
+  isMain?: boolean; // the view is about it: its keys work at once
   empty?: string; // what to say without rows
 }
 
@@ -115,6 +118,16 @@ export function VirtualTable(props: TableProps) {
     setFocus(to);
     props.onFocusRow?.(sorted[to]!);
   };
+  /* Keys that come here were pressed outside of the table: the first one enters it. A search has its own meaning of Enter. */
+  const mainKeys = (): KeyAction[] => [
+    { keys: ["ArrowDown", "ArrowUp"], title: "to the rows", run: () => moveTo(at) },
+    { keys: ["Home"], title: "first row", run: () => moveTo(0) },
+    { keys: ["End"], title: "last row", run: () => moveTo(sorted.length - 1) },
+    ...(props.onChoose && !matcher.value.isActive
+      ? [{ keys: ["Enter"], title: "choose the row", run: () => props.onChoose?.(sorted[at]!, false) }]
+      : []),
+  ];
+  useKeys("In the table", props.isMain && sorted.length ? mainKeys() : []);
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(size.height / ROW) - 2);
     const steps: Record<string, number> = {

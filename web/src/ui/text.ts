@@ -1,25 +1,41 @@
-/* Text of a recording before it is shown: what would be invisible, or would turn the line around, becomes a symbol. */
+/* Text of a recording before it is shown: what would be invisible, or would turn the line around, becomes an escape as in the terminal:
+ * symbols for control characters are in few fonts. */
 
-/* Controls, direction marks and overrides, zero-width characters, line separators, lone surrogates, private use and tags. */
+/* Line ends, controls, direction marks and overrides, zero-width characters, line separators, lone surrogates, private use and tags. */
 const HIDDEN =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+  /\r\n|[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
-function symbolOf(hidden: string): string {
+const NEW_LINE = "↵";
+const LETTERS = "abtnvfr"; // of 7 to 13
+
+function escapeOf(hidden: string): string {
   const code = hidden.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
 
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  if (code === 0x7f) return "\u2421";
-  return `⟨${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  if (hidden === "\n" || hidden === "\r\n") return NEW_LINE;
+  if (code >= 7 && code <= 13) return `\\${LETTERS[code - 7]}`;
+  if (code < 0x80) return `\\x${hex.padStart(2, "0")}`;
+  return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
 /* The longest text that any view shows whole. */
 export const LONGEST = 400;
 
+function shorten(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
 /* What may go to a canvas, an SVG or a text node: every hidden character visible, at most `most` characters, the cut marked. */
 export function clean(text: string, most = LONGEST): string {
-  const short = text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  return shorten(text, most).replace(HIDDEN, escapeOf);
+}
 
-  return short.replace(HIDDEN, symbolOf);
+/* The same for an element that keeps line ends and tabs. */
+export function cleanLines(text: string, most: number): string {
+  return shorten(text, most).replace(HIDDEN, (hidden) => {
+    const shown = escapeOf(hidden);
+    return shown === NEW_LINE ? "\n" : hidden === "\t" ? hidden : shown;
+  });
 }
 
 /* For source lines: tabs as spaces, the rest as clean() does. */

@@ -1,6 +1,7 @@
 /* Which threads count: a list of processes and their threads to choose from. */
 
 import type { PageData, Recording } from "../data/types";
+import { serviceOfProcess } from "../model/traces";
 import { chooseTracks } from "../state/choose";
 import { selection } from "../state/selection";
 import { formatCount } from "./format";
@@ -16,11 +17,13 @@ export function trackName(recording: Recording, track: number): string {
   return one.name ? clean(one.name, 60) : `thread ${one.tid || one.id}`;
 }
 
-export function processName(recording: Recording, process: number): string {
-  const one = recording.processes[process];
+/* "engine · python3 4120": with the service that its traces say it is. */
+export function processName(data: PageData, process: number): string {
+  const one = data.recording.processes[process];
 
   if (!one) return "no process";
-  return `${clean(one.name || one.command || "process", 60)} ${one.pid || ""}`.trim();
+  const name = `${clean(one.name || one.command || "process", 60)} ${one.pid || ""}`.trim();
+  return [clean(serviceOfProcess(data, process), 60), name].filter(Boolean).join(" · ");
 }
 
 /* Processes with their threads; -1 for threads that belong to none. */
@@ -70,7 +73,7 @@ export function Threads({ data, onClose }: { data: PageData; onClose(): void }) 
           .filter((group) => group.tracks.length > 0)
           .map((group) => (
             <fieldset key={group.process}>
-              <legend>{processName(recording, group.process)}</legend>
+              <legend>{processName(data, group.process)}</legend>
               {group.tracks.length > 1 && box(group.tracks, "all of them", "")}
               {group.tracks.map((track) => (
                 <div key={track} class="threads-one">

@@ -26,6 +26,7 @@ const MODES = ["heavy", "time", "up"] as const;
 const SHAPES = ["icicle", "flame", "sunburst"] as const;
 const WEIGHTS = ["time", "count"] as const;
 const THREADS = ["apart", "merged"] as const;
+const LABELS: Record<Kind, string> = { functions: "Calls", spans: "Spans", traces: "Spans of all traces" };
 const RECURSION = ["as is", "folded"] as const;
 
 function set(name: string, value: string, usual: string): void {
@@ -94,7 +95,7 @@ function FlameView({ data, worker }: ViewProps) {
       <Flame
         name={shape}
         title={data.directory.title}
-        label={`${kind === "functions" ? "Calls" : "Spans"} as ${shape === "icicle" ? "an icicle" : `a ${shape}`} graph`}
+        label={`${LABELS[kind]} as ${shape === "icicle" ? "an icicle" : `a ${shape}`} graph`}
         tree={tree}
         look={look}
         shape={shape === "sunburst" ? "rings" : "rows"}
@@ -169,19 +170,21 @@ function Controls({ data }: { data: PageData }) {
       <Choice
         label="Colour"
         options={[
-          { value: "module", title: kind === "spans" && hasSpans(data) ? "name" : "module" },
+          { value: "module", title: kind !== "functions" && hasSpans(data) ? "name" : "module" },
           { value: "language", title: "language" },
           { value: "self", title: "self share", hint: "How much of a node's time is not in what it called" },
         ]}
         value={option("flame.colour", COLOURINGS)}
         onChange={(value) => set("colour", value, COLOURINGS[0])}
       />
-      <Toggle
-        name="threads"
-        values={THREADS}
-        title="merge threads"
-        hint="One tree for all threads and processes"
-      />
+      {kind !== "traces" && (
+        <Toggle
+          name="threads"
+          values={THREADS}
+          title="merge threads"
+          hint="One tree for all threads and processes"
+        />
+      )}
       <Toggle
         name="recursion"
         values={RECURSION}

@@ -5,6 +5,7 @@ import { selection } from "../../state/selection";
 import type { Finding, PageData, Reference } from "../../data/types";
 import { column } from "../../data/types";
 import { frames, placeOf } from "../../model/frames";
+import { OVERLAP } from "../../model/overlap";
 import { usageCurves } from "../../model/usage";
 import type { Curve } from "../../model/usage";
 import { Canvas } from "../../ui/canvas";
@@ -169,8 +170,6 @@ function Findings({ data }: { data: PageData }) {
   );
 }
 
-const OVERLAP = "These spans are async and overlap: their times are no share of the run's.";
-
 function TopList({
   title,
   list,
@@ -185,6 +184,7 @@ function TopList({
   view: string;
 }) {
   const most = list.reduce((largest, one) => Math.max(largest, one.share || 0), 0);
+  const hasShares = list.some((one) => !Number.isNaN(one.share));
 
   if (list.length === 0) return null;
   return (
@@ -198,9 +198,11 @@ function TopList({
             <th scope="col">Name</th>
             <th scope="col">Count</th>
             <th scope="col">Self</th>
-            <th scope="col" colSpan={2}>
-              Share
-            </th>
+            {hasShares && (
+              <th scope="col" colSpan={2}>
+                Share
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -223,12 +225,15 @@ function TopList({
               </th>
               <td>{formatCount(one.count)}</td>
               <td>{formatTime(one.ns)}</td>
-              <td title={Number.isNaN(one.share) ? OVERLAP : undefined}>{formatShare(one.share)}</td>
-              <td>{one.share > 0 && <Bar share={one.share / most} />}</td>
+              {hasShares && (
+                <td title={Number.isNaN(one.share) ? OVERLAP : undefined}>{formatShare(one.share)}</td>
+              )}
+              {hasShares && <td>{one.share > 0 && <Bar share={one.share / most} />}</td>}
             </tr>
           ))}
         </tbody>
       </table>
+      {!hasShares && <p class="muted">{OVERLAP}</p>}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import {
   type Group,
   groupsOf,
   hasShare,
+  hasShares,
   type NumberName,
   rankFunctions,
   rankLines,
@@ -16,6 +17,7 @@ import {
   shared,
   wholeOf,
 } from "../../model/ranking";
+import { OVERLAP } from "../../model/overlap";
 import { chooseFrame, chooseTracks } from "../../state/choose";
 import { option, setOption, textOption } from "../../state/options";
 import { matcher } from "../../state/search";
@@ -99,7 +101,9 @@ function columnsOf(rows: readonly RankRow[], group: Group): TableColumn[] {
     timeColumn(rows, "max", "Max", "The longest"),
   ];
   const isKnown = (id: NumberName) => rows.some((row) => !Number.isNaN(row[id]));
-  return columns.filter(({ id }) => !id.endsWith("_ns") || isKnown(id.slice(0, -3) as NumberName));
+  return columns.filter(({ id }) =>
+    id === "share" ? hasShares(rows) : !id.endsWith("_ns") || isKnown(id.slice(0, -3) as NumberName),
+  );
 }
 
 /* Asks the worker only where the tables do not say it. */
@@ -192,11 +196,12 @@ function RankingView({ data, worker }: ViewProps) {
         <Gap />
         {isActive && (
           <span role="status" class="muted">
-            {formatCount(found.length)} of {formatCount(rows.length)} match:{" "}
-            {formatShare(wholeOf(found) / wholeOf(rows))} of the time
+            {formatCount(found.length)} of {formatCount(rows.length)} match
+            {hasShares(rows) && `: ${formatShare(wholeOf(found) / wholeOf(rows))} of the time`}
           </span>
         )}
         {isPending && <span class="muted">counting…</span>}
+        {!hasShares(rows) && <span class="muted">{OVERLAP}</span>}
         {isWholeRun(data, group, selection.value) && <WholeRun />}
         {isAbout && <About />}
       </Toolbar>
@@ -212,6 +217,7 @@ function RankingView({ data, worker }: ViewProps) {
         }
         isSelected={(row) => isChosen(rows[row]!, selection.value)}
         onChoose={(row, isAdded) => chooseRow(rows[row]!, isAdded)}
+        isMain
         empty={isActive ? "Nothing matches the search." : "Nothing is left by the selection."}
       />
     </>

@@ -6,6 +6,7 @@ import { calleesTree, callersTree } from "../../model/bundle";
 import type { Forest } from "../../model/forest";
 import { type Frames, frames, framesOfKeys, matchFrames, placeOf } from "../../model/frames";
 import { palette } from "../../model/palette";
+import { asyncSites } from "../../model/overlap";
 import { type Kind, kindsOf, whyNoPaths } from "../../model/source";
 import { type FrameSums, type Neighbour, neighboursOf, sumByFrame } from "../../model/sums";
 import type { Tree } from "../../model/tree";
@@ -31,8 +32,14 @@ function kindOf(data: PageData, all: Frames): Kind {
   const kinds = kindsOf(data);
   const chosen = [...framesOfKeys(all, selection.value.frames)];
   const isFunction = chosen.some((frame) => frame < all.functions);
-  const wanted: Kind = chosen.length === 0 || isFunction ? "functions" : "spans";
-  return kinds.includes(wanted) ? wanted : kinds[0]!;
+  const wanted: Kind[] = chosen.length === 0 || isFunction ? ["functions"] : spanKinds(data, chosen, all);
+  return wanted.find((kind) => kinds.includes(kind)) ?? kinds[0]!;
+}
+
+/* Spans that are async are in traces only. */
+function spanKinds(data: PageData, chosen: number[], all: Frames): Kind[] {
+  const isAsync = asyncSites(data);
+  return chosen.every((frame) => isAsync[frame - all.siteBase] === 1) ? ["traces", "spans"] : ["spans", "traces"];
 }
 
 function frameOf(all: Frames, sums: FrameSums): number {

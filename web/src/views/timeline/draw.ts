@@ -7,6 +7,7 @@ import type { Colours } from "../../state/theme";
 import { css, mix, textOn } from "../../ui/colour";
 import type { Rgb } from "../../ui/colour";
 import { formatShort, formatTick, tickStep } from "../../ui/format";
+import { LABEL_SIZE, tickLabels } from "../../ui/axis";
 import { CHAR_WIDTH } from "../../ui/pen";
 import type { Pen } from "../../ui/pen";
 import { clean, fit } from "../../ui/text";
@@ -113,11 +114,10 @@ function drawAxis(pen: Pen, scene: Scene, colours: Colours, range: Range | null)
       const x = xOf(scene, range.from);
       pen.rect(x, AXIS - 4, xOf(scene, range.to) - x, 3, colours.accent);
     }
-    for (const time of times) {
-      const x = Math.round(xOf(scene, time));
-      pen.rect(x, AXIS - 6, 1, 6, colours.line);
-      pen.text(x + 4, AXIS / 2 - 1, formatTick(time, step), colours.muted, { size: 11 });
-    }
+    const list = times.map((time) => ({ x: Math.round(xOf(scene, time)), text: formatTick(time, step) }));
+    for (const { x } of list) pen.rect(x, AXIS - 6, 1, 6, colours.line);
+    for (const { x, text, align } of tickLabels(list, scene.gutter, scene.width))
+      pen.text(x, AXIS / 2 - 1, text, colours.muted, { size: LABEL_SIZE, align });
   });
   pen.rect(0, AXIS - 1, scene.width, 1, colours.line);
 }

@@ -6,7 +6,7 @@ import type { SpanReply } from "../../data/work";
 import { frames } from "../../model/frames";
 import { formatCount, formatTime } from "../../ui/format";
 import { Button } from "../../ui/parts";
-import { clean, place } from "../../ui/text";
+import { clean, cleanLines, place } from "../../ui/text";
 import { trackName } from "../../ui/threads";
 
 const FLAGS: [number, string][] = [
@@ -84,7 +84,7 @@ export function Drawer(props: {
       </dl>
       {notes.length > 0 && (
         <p class={span.flags & 2 ? "drawer-error" : "muted"}>
-          Note: {notes.join("; ")}. {clean(error, 300)}
+          Note: {notes.join("; ")}. <span class="lines">{cleanLines(error, 2000)}</span>
         </p>
       )}
       {same && <p class="muted">{same}.</p>}

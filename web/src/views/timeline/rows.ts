@@ -110,7 +110,7 @@ export function makeRows(data: PageData, ask: RowsAsk): Rows {
 
     if (shown.length === 0 && (wanted || (lanes === 0 && own.length === 0))) continue;
     if (recording.processes.length > 1)
-      add({ kind: "process", height: HEAD, label: processName(recording, process), process });
+      add({ kind: "process", height: HEAD, label: processName(data, process), process });
     for (const track of shown) {
       const depth = ask.depths[track] ?? 0;
       const isFolded = ask.folded.has(track);

@@ -17,7 +17,7 @@ import { chooseFrame, chooseRange, showView } from "../../state/choose";
 import { say } from "../../state/status";
 import { formatChange, formatCount, formatInstant, formatShare, formatTime } from "../../ui/format";
 import { Button, Gap } from "../../ui/parts";
-import { clean, lastPart } from "../../ui/text";
+import { clean, cleanLines, lastPart } from "../../ui/text";
 import { SpanFlame } from "./flame";
 
 const LONGEST_VALUE = 4000;
@@ -64,7 +64,7 @@ export function Details(props: DetailsProps) {
           {(flags & FAILED) !== 0 && (
             <p class="trace-error">
               <strong>✕ {clean(text("error_type"), 200) || "It failed"}</strong>{" "}
-              {clean(text("error_message"), LONGEST_VALUE)}
+              <span class="lines">{cleanLines(text("error_message"), LONGEST_VALUE)}</span>
             </p>
           )}
           {(flags & UNFINISHED) !== 0 && (
@@ -224,7 +224,7 @@ function Attributes({ data, row }: { data: PageData; row: number }) {
           <tr key={i}>
             <th scope="row">{clean(one.key, 200)}</th>
             <td>
-              <code>{clean(one.value, LONGEST_VALUE)}</code>
+              <code class="lines">{cleanLines(one.value, LONGEST_VALUE)}</code>
             </td>
             <td class="muted">{one.isOfBegin ? "at the begin" : "later"}</td>
           </tr>

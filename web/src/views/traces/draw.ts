@@ -4,6 +4,7 @@ import { CRITICAL, FAILED, type Service, type TraceSpans, UNFINISHED } from "../
 import { barOf, selfParts } from "../../model/waterfall";
 import type { Window } from "../../model/zoom";
 import type { Colours } from "../../state/theme";
+import { LABEL_SIZE, type Tick, tickLabels } from "../../ui/axis";
 import { css, hexColour, mix, type Rgb } from "../../ui/colour";
 import { formatTick, formatTime, tickStep } from "../../ui/format";
 import { CHAR_WIDTH, type Pen } from "../../ui/pen";
@@ -34,7 +35,7 @@ export interface Scene {
   matches: Uint8Array | null; // null: nobody searches
 }
 
-function ticks(scene: Scene, width: number): { x: number; text: string }[] {
+function ticks(scene: Scene, width: number): Tick[] {
   const { window, spans } = scene;
   const whole = spans.duration || 1;
   const from = window.from * whole;
@@ -49,10 +50,10 @@ function ticks(scene: Scene, width: number): { x: number; text: string }[] {
 
 export function drawAxis(pen: Pen, scene: Scene, width: number, colours: Colours): void {
   pen.rect(0, 0, width, AXIS, colours.raised);
-  for (const { x, text } of ticks(scene, width - GUTTER)) {
-    pen.rect(Math.round(x), AXIS - 8, 1, 8, colours.muted);
-    if (x + text.length * CHAR_WIDTH < width) pen.text(x + 4, AXIS / 2, text, colours.muted, { size: 11 });
-  }
+  const list = ticks(scene, width - GUTTER);
+  for (const { x } of list) pen.rect(Math.round(x), AXIS - 8, 1, 8, colours.muted);
+  for (const { x, text, align } of tickLabels(list, 0, width))
+    pen.text(x, AXIS / 2, text, colours.muted, { size: LABEL_SIZE, align });
 }
 
 interface Fills {

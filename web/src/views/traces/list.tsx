@@ -105,6 +105,7 @@ export function TraceList({ data }: { data: PageData }) {
       onOrder={(order) => setOption(ORDER, `${order.column}${order.isDescending ? "~down" : ""}`, USUAL)}
       isMatch={isMatch}
       onChoose={(row) => showTrace(data, row)}
+      isMain
       empty="The selected time leaves no trace."
     />
   );
