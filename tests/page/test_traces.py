@@ -2,6 +2,7 @@
 import uuid
 
 import pytest
+from page_reader import read
 
 NASTY = ["</script><script>alert(1)</script>", "<!--<script>", "\u202eabc", "a\x1b[31m\x07b", "日本" * 900]
 SITES = {"GET /": 1, "query": 2, "charge": 3, "key": 10, "etype": 11, "message": 12}
@@ -15,8 +16,9 @@ def ids(number):
 
 @pytest.fixture
 def traced(recording, tmp_path):
-    """traced(spans, sites=…) -> a recording of them: (name, id, base, parent, begin, end or None, attributes at begin, error)."""
-    def make(spans, sites=SITES):
+    """traced(spans, sites=…) -> a recording of them: (name, id, base, parent, begin, end or None, attributes at begin, error).
+    An attribute is a value, or a key and a value."""
+    def make(spans, sites=SITES, file="traced.vt"):
         made = recording(name="shop", pid=42)
         for name, site in sites.items():
             made.site(site, name, 3 if site >= 10 else 0)
@@ -25,7 +27,8 @@ def traced(recording, tmp_path):
             events.append((begin, 0, number, lambda e, t, n, s=sites[name], i=(base, own, parent): e.trace_begin(
                 t, s, n, WHOLE_IDS, *(one.bytes for one in i))))
             for value in attributes:
-                events.append((begin, 1, number, lambda e, t, n, v=value: e.async_attribute(t, n, sites["key"], v)))
+                key, value = value if isinstance(value, tuple) else ("key", value)
+                events.append((begin, 1, number, lambda e, t, n, k=key, v=value: e.async_attribute(t, n, sites[k], v)))
             if end is None:
                 continue
             for key, value in zip(("etype", "message"), error or ()):
@@ -35,7 +38,7 @@ def traced(recording, tmp_path):
         for tick, _, number, write in sorted(events, key=lambda one: one[:3]):
             write(block, tick, number)
         block.write(last=max(event[0] for event in events) + 100)
-        return made.save(tmp_path / "traced.vt")
+        return made.save(tmp_path / file)
     return make
 
 
@@ -115,3 +118,19 @@ def test_nothing_ends_its_element(page, traced):
     assert made.table("trace_spans")["name"] == NASTY
     assert made.table("trace_spans")["error_message"] == NASTY
     assert [row["value"] for row in made.table("trace_attrs").dicts() if row["key"] == "key"] == NASTY
+
+
+@pytest.mark.parametrize("said, title", [
+    ([("request.method", "GET"), ("request.path", "/bad</script>")], "GET /bad</script> (wsgi)"),
+    ([("request.path", "/alone")], "wsgi"),
+    ([], "wsgi")])
+def test_a_page_of_one_trace_is_called_like_its_request_and_names_all_files(venturi, traced, tmp_path, said, title):
+    sites = {"wsgi": 1, "query": 2, "request.method": 10, "request.path": 11}
+    front = traced([("wsgi", ROOT, REQUEST, REQUEST, 1000, 9000, said, None)], sites, "front.vt")
+    back = traced([("query", QUERY, REQUEST, ROOT, 2000, 3000, [], None)], sites, "back.vt")
+    out = tmp_path / "trace.html"
+    venturi("trace", "show", str(REQUEST), front, back, "--html", "--out", out, check=0)
+    made = read(out)
+    assert made.directory["title"] == title
+    assert made.directory["files"] == [str(front), str(back)]
+    assert [row["name"] for row in made.table("trace_spans").dicts()] == ["wsgi", "query"]

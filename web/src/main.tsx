@@ -7,6 +7,7 @@ import type { Directory, PageData } from "./data/types";
 import { startAddress } from "./state/hash";
 import { say } from "./state/status";
 import { startTheme } from "./state/theme";
+import { tryExpressions } from "./state/trial";
 import { App, Problem } from "./ui/app";
 import "./ui/style.css";
 
@@ -56,6 +57,7 @@ async function start(root: HTMLElement): Promise<void> {
   worker
     .ask("window", { range: { from: 0, to: 1 }, pixels: 1, tracks: [] })
     .catch((error: Error) => say(`The spans cannot be shown: ${error.message}`));
+  tryExpressions(strings, startWorker);
   startAddress(directory.kind === "report" ? "overview" : directory.kind);
   root.textContent = "";
   render(<App data={data} worker={worker} />, root);

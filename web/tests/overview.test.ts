@@ -90,6 +90,7 @@ describe("what matters most", () => {
       ),
     });
     const data = {
+      directory: { kind: "report" },
       strings: ["", "a", "b", "c"],
       tables: {
         sites: of({ name: [1, 2, 3], file: [0, 0, 0], line: [1, 2, 3], type: [0, 0, 0] }),

@@ -37,6 +37,7 @@ function page(modules: number): PageData {
         columns: { site: Uint8Array.of(0, 1), self: Float64Array.of(5, 9) },
       },
     },
+    directory: { kind: "report" },
   } as unknown as PageData;
 }
 

@@ -1,6 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readAddress, writeAddress } from "../src/state/hash";
-import { matcherOf } from "../src/state/search";
+import { tryExpression } from "../src/data/trial";
+import type { Question, Questions, StoppableWorker } from "../src/data/work";
+import { isTried, matcher, matcherOf, verdict } from "../src/state/search";
+import { search } from "../src/state/selection";
+import { LONGEST_TRIAL, tryExpressions } from "../src/state/trial";
 import { NOTHING, frameKey } from "../src/state/selection";
 
 describe("the address", () => {
@@ -58,5 +62,85 @@ describe("search", () => {
     expect(bad.test("(")).toBe(false);
     expect(matcherOf("  ").isActive).toBe(false);
     expect(matcherOf("/").error).toBeNull();
+  });
+});
+
+describe("expressions that are tried out first", () => {
+  interface Asked {
+    source: string;
+    texts: readonly string[] | null;
+    isStopped: boolean;
+    answer(): void;
+  }
+  const asked: Asked[] = [];
+  const start = (): StoppableWorker => {
+    const mine: Asked[] = [];
+    return {
+      ask<Q extends Question>(_: Q, ask: Questions[Q]["ask"]) {
+        const { source, texts } = ask as Questions["try"]["ask"];
+        return new Promise<Questions[Q]["reply"]>((resolve) => {
+          const one = { source, texts, isStopped: false, answer: () => resolve(null as never) };
+          mine.push(one);
+          asked.push(one);
+        });
+      },
+      stop: () => mine.forEach((one) => (one.isStopped = true)),
+    };
+  };
+  const answered = async (one: Asked | undefined) => {
+    one?.answer();
+    await vi.advanceTimersByTimeAsync(0);
+  };
+
+  it("are used when they ended, given up when they do not; the last one typed counts", async () => {
+    vi.useFakeTimers();
+    tryExpressions(["read", "write"], start);
+    search.value = "plain";
+    expect(matcher.value.isActive).toBe(true);
+    expect(asked.length).toBe(0);
+
+    search.value = "/^re/";
+    expect(matcher.value).toMatchObject({ isActive: false, isPending: true, error: null });
+    search.value = "/^rea/";
+    search.value = "/^read/";
+    await answered(asked[0]);
+    expect(asked.map(({ source, texts }) => [source, texts])).toEqual([
+      ["^re", ["read", "write"]],
+      ["^read", null],
+    ]);
+    expect(matcher.value.isPending).toBe(true);
+    await answered(asked[1]);
+    expect(matcher.value.isActive).toBe(true);
+    expect(matcher.value.test("READ")).toBe(true);
+
+    search.value = "/(a+)+$/";
+    await vi.advanceTimersByTimeAsync(LONGEST_TRIAL - 1);
+    expect(matcher.value.isPending).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(matcher.value).toMatchObject({ isActive: false, error: "this pattern takes too long" });
+    expect(asked[2]!.isStopped).toBe(true);
+    search.value = "/b/";
+    expect(asked[3]!.texts).not.toBeNull();
+    await answered(asked[3]);
+    expect(matcher.value.test("abc")).toBe(true);
+    search.value = "";
+    isTried.value = false;
+    verdict.value = null;
+    vi.useRealTimers();
+  });
+
+  it("meet every text, every line, and what nearly matches", () => {
+    const met: string[] = [];
+    const test = RegExp.prototype.test;
+    RegExp.prototype.test = function (text: string) {
+      met.push(text);
+      return test.call(this, text);
+    };
+    try {
+      tryExpression("x", "iu", ["name", "def f():\n  pass"]);
+    } finally {
+      RegExp.prototype.test = test;
+    }
+    expect(met).toEqual(expect.arrayContaining(["name", "name:0", "def f():", "  pass", "pass"]));
   });
 });

@@ -1,6 +1,8 @@
 /* Traces: trees out of tables, rows in sight, bars and own time, what a search means, the flame of a span, the address. */
 
 import { beforeEach, describe, expect, it } from "vitest";
+import { frames } from "../src/model/frames";
+import { arrange, kindsOf, traceRows, whyNoPaths } from "../src/model/source";
 import { spanFlame } from "../src/model/span-flame";
 import {
   attributesOf,
@@ -8,6 +10,7 @@ import {
   findSpan,
   findTrace,
   makeTree,
+  serviceOfProcess,
   spanId,
   spansOf,
   traceBase,
@@ -29,14 +32,17 @@ import {
 } from "../src/model/waterfall";
 import { WHOLE } from "../src/model/zoom";
 import { viewsOf } from "../src/ui/app";
+import { processName } from "../src/ui/threads";
 import { matcherOf } from "../src/state/search";
 import { viewOptions } from "../src/state/selection";
 import { hiddenServices, hideServices, showTrace, traceShown } from "../src/views/traces/address";
 import { windowOf } from "../src/views/traces/keys";
 import { servicesIn } from "../src/views/traces/legend";
+import type { Process } from "../src/data/types";
+import { emptyRecording, encodePage, makeTexts } from "./fixture";
 import { openFixture } from "./open";
 import { makeProgram } from "./program";
-import { makeRequest, requestPage, SERVICES, type SpanWish, type TraceWish } from "./requests";
+import { makeRequest, requestPage, requestTables, SERVICES, type SpanWish, type TraceWish } from "./requests";
 
 const BASE = "f12e75d5-5d59-4cbc-b74d-357f19290dd7";
 
@@ -308,4 +314,63 @@ describe("many spans", () => {
     expect(visibleSpans(all, new Uint8Array(all.size).fill(1), null).length).toBe(100_000);
     expect(spanFlame(all, 0).total(0)).toBe(1_234_567_890);
   }, 60_000);
+});
+
+describe("all traces of a report", () => {
+  it("are paths of their own, equal ones together, in the views of paths", () => {
+    const report = openFixture(requestPage(TRACES, SERVICES, { kind: "report" }));
+    const how = { tracks: null, isMerged: true, isFolded: false };
+    const forest = arrange(report, traceRows(report), how);
+    const pathOf = (node: number): string =>
+      node === 0
+        ? ""
+        : `${pathOf(forest.parent[node]!)}/${frames(report).list[forest.frame[node]!]?.name ?? "?"}`;
+    const nodes = Array.from({ length: forest.size - 1 }, (_, i) => i + 1);
+
+    expect(kindsOf(report)).toEqual(["traces"]);
+    expect(whyNoPaths(report)).toBeNull();
+    expect(
+      nodes.map((node) => [pathOf(node), forest.count[node], forest.total[node], forest.self[node]]),
+    ).toEqual([
+      ["/other", 1, 5, 5],
+      ["/a", 1, 100, 50],
+      ["/a/b", 2, 60, 55],
+      ["/a/b/c", 1, 5, 5],
+      ["/d", 1, 40, 40],
+    ]);
+    expect(forest.total[0]).toBe(145);
+  });
+
+  it("async spans without ids have no paths: it is said where they are", () => {
+    const texts = makeTexts();
+    const column = (name: string, value: number) => ({ name, type: "uint" as const, values: [value] });
+    const names = ["track", "site", "id", "start", "duration", "flags", "lane"];
+    const only = { name: "async", columns: names.map((name) => column(name, 1)) };
+    const told = whyNoPaths(openFixture(encodePage(emptyRecording(), texts, [only])));
+
+    expect(told).toContain("Ranking and Timeline");
+    expect(told).not.toContain("no spans");
+  });
+
+  it("name the processes of the recording by their service", () => {
+    const processOf = (pid: number, name: string, host = 0) =>
+      ({ pid, name, host, command: "", id: pid }) as unknown as Process;
+    const texts = makeTexts();
+    const twins = [...SERVICES, { service: "other", host: "elsewhere", pid: 88 }];
+    const hosts = ["ctl-1", "db-1"].map((name) => ({ ...emptyRecording().hosts[0]!, name }));
+    const processes = [
+      processOf(4302, "python3"), // a service
+      processOf(977, "executor"), // which is its name
+      processOf(88, "postgres", 1), // on two machines: the one that it ran on
+      processOf(88, "postgres", 0), // … or neither
+      processOf(1, "sh"), // in no trace
+    ];
+    const made = openFixture(
+      encodePage({ ...emptyRecording(), hosts, processes }, texts, requestTables(texts, TRACES, twins)),
+    );
+
+    expect(processes.map((_, i) => serviceOfProcess(made, i))).toEqual(["engine", "", "database", "", ""]);
+    expect(processName(made, 0)).toBe("engine · python3 4302");
+    expect(processName(made, 4)).toBe("sh 1");
+  });
 });

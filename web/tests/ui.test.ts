@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { tickLabels } from "../src/ui/axis";
 import { contrast, diffColour, faded, magnitudeColour, nthColour, shaded, textOn } from "../src/ui/colour";
 import * as format from "../src/ui/format";
 import { svgPen } from "../src/ui/pen";
@@ -120,5 +121,17 @@ describe("tables", () => {
     expect([...sortRows([0, 1, 2, 3], column, true)]).toEqual([0, 3, 2, 1]);
     const names = { ...column, value: (row: number) => ["b10", "b9", "A"][row]! };
     expect([...sortRows([0, 1, 2], names, false)]).toEqual([2, 1, 0]);
+  });
+});
+
+describe("an axis", () => {
+  it("has every label that fits: the last one on the left of its tick", () => {
+    const ticks = [0, 100, 200].map((x) => ({ x, text: `${x} ms` }));
+    const places = (right: number) =>
+      tickLabels(ticks, 0, right).map(({ x, text, align }) => `${text} ${align} ${x}`);
+
+    expect(places(300)).toEqual(["0 ms left 4", "100 ms left 104", "200 ms left 204"]);
+    expect(places(210)).toEqual(["0 ms left 4", "100 ms left 104", "200 ms right 196"]);
+    expect(tickLabels([...ticks.slice(0, 2), { x: 150, text: "150 ms" }], 0, 160).length).toBe(2);
   });
 });

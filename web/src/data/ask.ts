@@ -1,6 +1,6 @@
 /* The page's side of the worker: questions go out, promises of answers come back. */
 
-import type { Question, Questions, Worker } from "./work";
+import type { Question, Questions, StoppableWorker } from "./work";
 import type { Answer } from "./worker";
 import InlineWorker from "./worker?worker&inline";
 
@@ -9,7 +9,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-export function startWorker(): Worker {
+export function startWorker(): StoppableWorker {
   const worker = new InlineWorker();
   const waiting = new Map<number, Waiting>();
   let last = 0;
@@ -34,5 +34,6 @@ export function startWorker(): Worker {
         worker.postMessage({ id, question, ask });
       });
     },
+    stop: () => worker.terminate(),
   };
 }

@@ -77,10 +77,16 @@ export interface Questions {
   next: { ask: SpanFilter & { at: number; direction: 1 | -1; depth?: number }; reply: SpanReply | null };
   /* The span at a place: what a click meets. */
   at: { ask: { track: number; depth: number; time: number }; reply: SpanReply | null };
+  /* Whether a regular expression ends, on these texts (null: those before). Only of a worker that may be stopped. */
+  try: { ask: { source: string; flags: string; texts: readonly string[] | null }; reply: null };
 }
 
 export type Question = keyof Questions;
 
 export interface Worker {
   ask<Q extends Question>(question: Q, ask: Questions[Q]["ask"]): Promise<Questions[Q]["reply"]>;
+}
+
+export interface StoppableWorker extends Worker {
+  stop(): void; // what it was asked is never answered
 }

@@ -4,6 +4,7 @@ import { answerAt, answerNext, answerPaths, answerStats, answerWindow } from "./
 import { openTables } from "./open";
 import { layOutSpans } from "./spans";
 import type { SpanLanes, SpanStore } from "./spans";
+import { tryExpression } from "./trial";
 import type { Question, Questions } from "./work";
 
 export interface Message<Q extends Question = Question> {
@@ -17,6 +18,8 @@ export type Answer = { id: number; reply: unknown } | { id: number; error: strin
 /* Lanes are there first and enough for pictures; nesting, which numbers need, is worked out after them. */
 let lanes = failing<SpanLanes>();
 let store = failing<SpanStore>();
+
+let tried: readonly string[] = [];
 
 function failing<T>(): Promise<T> {
   return quiet(Promise.reject(new Error("no data is open")));
@@ -64,6 +67,11 @@ const answers: { [Q in Question]: (ask: Questions[Q]["ask"]) => Promise<Question
   paths: async (ask) => answerPaths(await store, ask),
   next: async (ask) => answerNext(await store, ask),
   at: async (ask) => answerAt(await store, ask),
+  try: async ({ source, flags, texts }) => {
+    tried = texts ?? tried;
+    tryExpression(source, flags, tried);
+    return null;
+  },
 };
 
 /* The memory of the arrays in a reply moves to the page instead of being copied. */

@@ -28,7 +28,7 @@ export interface RankRow extends Record<NumberName, number> {
 /* Which groups have rows, whatever is selected. */
 export function groupsOf(data: PageData): Group[] {
   const has = (table: string) => (data.tables[table]?.rows ?? 0) > 0;
-  const hasTime = has("calls") || has("span_stats");
+  const hasTime = has("calls") || has("paths"); // async spans are no thread's time
   const known: Record<Group, boolean> = {
     function: has("functions"),
     line: has("lines"),

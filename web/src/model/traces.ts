@@ -105,7 +105,9 @@ function makeServiceNames(data: PageData): string[] {
   return data.recording.processes.map((process) => {
     const rows = (process.pid > 0 && rowsOf.get(process.pid)) || [];
     const here = rows.filter((row) => text("host", row) === data.recording.hosts[process.host]?.name);
-    const [name = "", ...others] = new Set((here.length > 0 ? here : rows).map((row) => text("service", row)));
+    const [name = "", ...others] = new Set(
+      (here.length > 0 ? here : rows).map((row) => text("service", row)),
+    );
     return others.length === 0 && name !== process.name ? name : "";
   });
 }

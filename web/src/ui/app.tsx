@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageData } from "../data/types";
 import { chooseBack, chooseNothing, isEmpty, showView } from "../state/choose";
 import { EVERYWHERE, onKeyDown, runKey, useKeys } from "../state/keys";
-import { matcher } from "../state/search";
+import { matcher, whenKnown } from "../state/search";
 import { search, selection, view } from "../state/selection";
 import { say, status } from "../state/status";
 import { chooseTheme, themeChoice } from "../state/theme";
@@ -103,11 +103,13 @@ function clear(): void {
 
 /* Views that do not walk through what is found themselves have a list, whose first is meant. */
 function goToMatch(): void {
-  if (!matcher.peek().isActive || runKey("Enter")) return;
-  const first = document.querySelector<HTMLElement>("#main .is-match, #main [data-at='0']");
+  whenKnown(() => {
+    if (!matcher.peek().isActive || runKey("Enter")) return;
+    const first = document.querySelector<HTMLElement>("#main .is-match, #main [data-at='0']");
 
-  first?.focus();
-  first?.scrollIntoView({ block: "nearest" });
+    first?.focus();
+    first?.scrollIntoView({ block: "nearest" });
+  });
 }
 
 function copyName(): void {
@@ -175,7 +177,7 @@ function SearchBox({ data, input }: { data: PageData; input: { current: HTMLInpu
     [now, data],
   );
   const note = now.error
-    ? `not a regular expression: ${now.error}`
+    ? now.error
     : now.isActive && frames(data).list.length > 0
       ? `${formatCount(found)} ${found === 1 ? "name" : "names"}`
       : "";

@@ -96,11 +96,13 @@ export function VirtualTable(props: TableProps) {
   const at = Math.min(focus, Math.max(0, sorted.length - 1));
   const template = columns.map((c) => (c.isWide ? `minmax(${c.width}px, 1fr)` : `${c.width}px`)).join(" ");
 
-  /* At once: a focus that comes after the next key would undo its step. */
-  useLayoutEffect(() => {
-    if (!isKeyboard.current) return;
+  const focusRow = () => {
     isKeyboard.current = false;
     frame.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus({ preventScroll: true });
+  };
+  /* At once: a focus that comes after the next key would undo its step. */
+  useLayoutEffect(() => {
+    if (isKeyboard.current) focusRow();
   });
 
   const moveTo = (next: number) => {
@@ -114,6 +116,7 @@ export function VirtualTable(props: TableProps) {
     if (y < element.scrollTop) element.scrollTop = y;
     else if (y + ROW + head > element.scrollTop + element.clientHeight)
       element.scrollTop = y + ROW + head - element.clientHeight;
+    if (to === at && element.scrollTop === top) focusRow(); // nothing else changes
     setTop(element.scrollTop);
     setFocus(to);
     props.onFocusRow?.(sorted[to]!);

@@ -1,6 +1,6 @@
 /* Which threads count: a list of processes and their threads to choose from. */
 
-import type { PageData, Recording } from "../data/types";
+import { column, type PageData, type Recording } from "../data/types";
 import { serviceOfProcess } from "../model/traces";
 import { chooseTracks } from "../state/choose";
 import { selection } from "../state/selection";
@@ -41,6 +41,8 @@ export function Threads({ data, onClose }: { data: PageData; onClose(): void }) 
   const dialog = useDialog(onClose);
   const { recording } = data;
   const all = recording.tracks.map((_, i) => i);
+  const spans = recording.tracks.map((track) => track.spans);
+  for (const track of column(data, "async", "track")) spans[track]! += 1;
   const chosen = new Set(selection.value.tracks ?? all);
   const set = (tracks: number[], isOn: boolean) => {
     const next = new Set(chosen);
@@ -80,7 +82,7 @@ export function Threads({ data, onClose }: { data: PageData; onClose(): void }) 
                   {box(
                     [track],
                     trackName(recording, track),
-                    `${formatCount(recording.tracks[track]!.spans)} spans`,
+                    `${formatCount(spans[track]!)} ${spans[track] === 1 ? "span" : "spans"}`,
                   )}
                   <Button onClick={() => chooseTracks([track])} title="Only this thread">
                     only

@@ -19,10 +19,37 @@ import {
   tab,
   useBrowser,
 } from "./chromium";
-import { golden, BUILD, json, once, record, report, TOP, venturi } from "./tool";
+import { golden, BUILD, json, once, record, report, TOP, venturi, writeWithPython } from "./tool";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const BASE = "7bd8a1b8-1f4e-4b1a-9f57-c0d0ef1b2a3c";
+
+/* Two requests with a query each, by one service that has told its name. */
+const TRACES_ONLY = `
+import sys
+from vtwrite import Writer
+w = Writer()
+w.host()
+w.clock(kind=2, anchors=[(0, 0, 1800000000 * 10 ** 9, 0)])
+w.process(0, pid=11, name="python3")
+w.process(1, pid=12, name="python3")
+w.track(0, process=0, name="main", thread=11)
+w.track(1, process=1, name="main", thread=12)
+w.site(1, "request", 0)
+w.site(2, "query", 0)
+w.site(3, "service", 3)
+for track in range(2):
+    base, span, inner = (bytes([number + track]) * 16 for number in (16, 32, 48))
+    e = w.events(track, first=0)
+    e.trace_begin(1000, 1, 1, 0, base, span, base)
+    e.async_attribute(1000, 1, 3, ["engine", "api"][track])
+    e.trace_begin(1100, 2, 2, 0, base, inner, span)
+    e.async_end(1800, 2)
+    e.async_end(3000, 1)
+    e.write(last=4000)
+w.close()
+open(sys.argv[1], "wb").write(w.bytes())
+`;
 
 interface Told {
   duration_ns: number;
@@ -115,6 +142,100 @@ describe.skipIf(!hasChromium)("traces", () => {
     const other = await open(report(golden("everything")));
     expect(await tab(other.page, "Traces").count()).toBe(0);
     expect(problems).toEqual([]);
+  });
+
+  it("a report of traces only has them in the flame, and says why nothing has a share", async () => {
+    const { page, problems } = await open(report(writeWithPython("traces-only.vt", TRACES_ONLY)));
+
+    expect(await page.locator("main").textContent()).toContain("overlap: their times are no shares");
+    expect(await page.locator(".top thead").textContent()).not.toContain("Share");
+    await tab(page, "Ranking").click();
+    await page.locator("main[aria-label=Ranking] [role=grid]").waitFor();
+    expect(await page.locator("main").textContent()).toContain("overlap: their times are no shares");
+    expect(await page.getByRole("columnheader", { name: "Share" }).count()).toBe(0);
+    expect(await page.getByRole("group", { name: "Group by" }).count()).toBe(0);
+    await tab(page, "Flame").click();
+    for (const shape of ["icicle", "flame", "sunburst"]) {
+      await page.getByRole("button", { name: shape, exact: true }).click();
+      await expect
+        .poll(() => page.locator("main canvas").first().getAttribute("aria-label"))
+        .toMatch(new RegExp(`Spans of all traces as an? ${shape}`));
+      await expect.poll(() => coloursOf(page.locator("main canvas").first())).toBeGreaterThan(4);
+    }
+    const boxes = await savedRows(page, page.locator("main .save").getByRole("button", { name: "CSV" }));
+    expect(boxes.map((box) => [box["name"], box["calls"], box["total ns"]])).toEqual([
+      ["everything", "0", "4000"],
+      ["request", "2", "4000"],
+      ["query", "2", "1400"],
+    ]);
+    await tab(page, "Sandwich").click();
+    await page.locator(".sandwich-half").first().waitFor();
+    await page.keyboard.press("t");
+    await expect
+      .poll(() => page.getByRole("dialog").locator("legend").allTextContents())
+      .toEqual(["engine · python3 11", "api · python3 12"]);
+    expect(await page.getByRole("dialog").textContent()).toContain("2 spans");
+    await page.keyboard.press("Escape");
+    expect(problems).toEqual([]);
+  });
+
+  it("keeps the line ends of an error and of a value, and shows them where there is one line", async () => {
+    const lines = "disk is full\nreally\u0007";
+    const path = made("lines.html", () =>
+      requestPage(
+        [
+          {
+            base: BASE,
+            spans: [
+              {
+                name: "two\nlines",
+                start: 0,
+                duration: 100,
+                flags: 2,
+                error: ["OSError", lines],
+                attributes: { text: lines },
+              },
+            ],
+          },
+        ],
+        SERVICES,
+      ),
+    );
+    const { page, problems } = await open(path);
+
+    await page.keyboard.press("Enter");
+    await details(page).waitFor();
+    expect(await page.locator(".trace-error .lines").innerText()).toBe("disk is full\nreally\\a");
+    expect(await page.locator(".trace-attributes .lines").innerText()).toBe("disk is full\nreally\\a");
+    expect(await name(rows(page).first()).textContent()).toBe("two↵lines");
+    expect(problems).toEqual([]);
+  });
+
+  it("names all files that it comes from, and no keys for what is not there", async () => {
+    const files = ["/var/log/api.vt", "/var/log/engine.vt", "/var/log/db.vt"];
+    const path = made("files.html", () => requestPage([makeRequest(20)], SERVICES, { files }));
+    const { page, problems } = await open(path);
+    const facts = page.locator(".footer-facts");
+
+    expect(await facts.textContent()).toContain("api.vt and 2 more");
+    expect(await facts.getAttribute("title")).toBe(files.join("\n"));
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog");
+    await help.waitFor();
+    expect(await help.textContent()).toContain("critical path");
+    expect(await help.textContent()).not.toContain("Choose threads");
+    const other = await open(report(golden("everything")));
+    await other.page.keyboard.press("?");
+    expect(await other.page.getByRole("dialog").textContent()).toContain("Choose threads");
+    expect(problems).toEqual([]);
+  });
+
+  it("is called like what its first span did", async () => {
+    const told = json<Told>("trace", "show", "last", traced(), "--json");
+    const { page } = await open(tracePage());
+
+    expect(await page.title()).toContain(told.spans[0]!.name);
+    expect(await page.locator(".footer-facts").textContent()).toMatch(/^traced\.vt · /);
   });
 
   it("is walked with the keyboard, and the address keeps where one is", async () => {
@@ -220,12 +341,37 @@ describe.skipIf(!hasChromium)("traces", () => {
     expect(await list.count()).toBe(3);
     expect(await list.nth(1).innerText()).toContain("7bd8a1b8-1f4e-4b1a-9f57-000000000002");
     expect(await list.nth(1).innerText()).toContain(formatTime(1_234_567_890));
-    await list.nth(1).focus();
+    /* Nothing has the focus yet. */
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("data-at"))).toBe("0");
+    await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await hashHas(page, "o.traces.id=7bd8a1b8-1f4e-4b1a-9f57-000000000002");
     await expect.poll(() => page.locator(".traces-title").textContent()).toContain("40 spans");
     await page.keyboard.press("u");
     await expect.poll(() => list.count()).toBe(3);
+    await page.locator("body").click({ position: { x: 600, y: 700 } });
+    await page.keyboard.press("Enter");
+    await hashHas(page, "o.traces.id=7bd8a1b8-1f4e-4b1a-9f57-000000000001");
+    expect(problems).toEqual([]);
+  });
+
+  it("a pattern that would take forever is given up, and the page goes on", async () => {
+    const path = made("slow-pattern.html", () =>
+      requestPage(
+        [{ base: BASE, spans: [{ name: `${"a".repeat(60)}!`, start: 0, duration: 100 }] }],
+        SERVICES,
+      ),
+    );
+    const { page, problems } = await open(path, { hash: "traces?search=%2F(a%2B)%2B%24%2F" });
+    const note = page.locator("#search-note");
+
+    for (let i = 0; i < 2; i++) {
+      await expect.poll(() => note.textContent()).toBe("this pattern takes too long");
+      await page.getByRole("searchbox").fill("/^a+!$/");
+      await expect.poll(() => page.locator(".traces-found").textContent()).toMatch(/^1 of 1 span found/);
+      await page.getByRole("searchbox").fill("/(a|a)+$/");
+    }
     expect(problems).toEqual([]);
   });
 

@@ -29,8 +29,7 @@ export function useForest(data: PageData, worker: Worker, wish: ForestWish): For
   const answer = useReply(worker, "paths", isAsked ? { range, tracks, sites: null, byTrack: true } : null);
   const reply = isAsked ? answer.reply : undefined;
   const forest = useMemo(() => {
-    if (kind === "traces")
-      return arrange(data, traceRows(data), { tracks: null, isMerged: true, isFolded });
+    if (kind === "traces") return arrange(data, traceRows(data), { tracks: null, isMerged: true, isFolded });
     const rows = kind === "functions" ? callRows(data) : pathRows(data, reply);
     return arrange(data, rows, { tracks, isMerged, isFolded });
   }, [data, kind, reply, tracks, isMerged, isFolded]);

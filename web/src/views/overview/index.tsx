@@ -233,7 +233,7 @@ function TopList({
           ))}
         </tbody>
       </table>
-      {!hasShares && <p class="muted">{OVERLAP}</p>}
+      {list.some((one) => Number.isNaN(one.share)) && <p class="muted top-note">{OVERLAP}</p>}
     </section>
   );
 }

@@ -39,7 +39,9 @@ function kindOf(data: PageData, all: Frames): Kind {
 /* Spans that are async are in traces only. */
 function spanKinds(data: PageData, chosen: number[], all: Frames): Kind[] {
   const isAsync = asyncSites(data);
-  return chosen.every((frame) => isAsync[frame - all.siteBase] === 1) ? ["traces", "spans"] : ["spans", "traces"];
+  return chosen.every((frame) => isAsync[frame - all.siteBase] === 1)
+    ? ["traces", "spans"]
+    : ["spans", "traces"];
 }
 
 function frameOf(all: Frames, sums: FrameSums): number {

@@ -255,7 +255,7 @@ function Found({ before }: { before: Uint32Array }) {
   return (
     <p class="flame-status traces-found" role="status">
       {formatCount(found)} of {formatCount(size)} {size === 1 ? "span" : "spans"} found (
-      {formatShare(found / (size || 1))}): Enter goes to the next
+      {formatShare(found / (size || 1))}){found > 0 && ": Enter goes to the next"}
     </p>
   );
 }
