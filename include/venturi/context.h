@@ -123,7 +123,7 @@ VT_API int vt_context_parse_w3c(struct vt_context *context, const char *tracepar
                                 const char *tracestate);
 VT_API void vt_context_traceparent(const struct vt_context *context, char text[VT_TRACEPARENT]);
 
-/* Continues the trace that the environment names (TRACEPARENT, TRACESTATE); 1 if there is one. */
+/* Continues the trace that the environment names (TRACEPARENT, TRACESTATE); 1 if there is one. Its key is 0: the first signs. */
 VT_API int vt_context_from_environment(void);
 
 /* ---- trace points ---------------------------------------------------------------------------- */
@@ -152,14 +152,17 @@ VT_INLINE void vt_trace_leave(struct vt_trace_point *point)
         vt_trace_close(point);
 }
 
-#define VT_TRACE(name)                                                                             \
-    static struct vt_site VT_JOIN(vt_site_, __LINE__) = VT_SITE(name, "", 0);                      \
-    struct vt_trace_point VT_JOIN(vt_point_, __LINE__)                                             \
+#define VT_TRACE(name) VT_TRACE_(name, __COUNTER__)
+#define VT_TRACE_(name, number)                                                                    \
+    struct vt_trace_point VT_JOIN(vt_point_, number)                                               \
         __attribute__((cleanup(vt_trace_leave), unused));                                          \
-    VT_JOIN(vt_point_, __LINE__).state = 0;                                                        \
-    if (vt_is_tracing())                                                                           \
-    vt_trace_open(&VT_JOIN(vt_point_, __LINE__), &VT_JOIN(vt_site_, __LINE__),                     \
-                  __builtin_frame_address(0))
+    VT_JOIN(vt_point_, number).state = 0;                                                          \
+    do {                                                                                           \
+        if (vt_is_tracing()) {                                                                     \
+            static struct vt_site vt_site_here = VT_SITE(name, "", 0);                             \
+            vt_trace_open(&VT_JOIN(vt_point_, number), &vt_site_here, __builtin_frame_address(0)); \
+        }                                                                                          \
+    } while (0)
 
 /* By hand, as osprofiler's start() and stop(): a stop without a start is ignored. */
 VT_API void vt_trace_start(const char *name);
@@ -225,7 +228,8 @@ extern "C" {
         }                                                                                          \
     } while (0)
 
-VT_API void vt_trace_listen(vt_trace_listener *listener, void *arg); /* NULL: nobody */
+/* NULL: nobody. Trace points in the listener are none: they neither open nor end anything, and what is said there is said of nothing. */
+VT_API void vt_trace_listen(vt_trace_listener *listener, void *arg);
 
 /* What the program is, for those who read what several recorded; NULL or "": not said. To be said before the first trace. */
 VT_API void vt_trace_service(const char *project, const char *service, const char *host);
@@ -237,7 +241,8 @@ VT_API void vt_trace_service(const char *project, const char *service, const cha
 VT_API void vt_context_enter(const struct vt_context *from, struct vt_context_before *before);
 VT_API void vt_context_leave(const struct vt_context_before *before);
 
-/* Records that a span begins, ends; facts have its very time. Returns its number for the end, 0 if nobody records. `ids` NULL: of no trace. */
+/* Records that a span begins, ends; facts have its very time. Returns its number for the end, 0 if nobody records. `ids` NULL: of no trace.
+ * A base of zeros is no trace either, but the parent is known: zeros, or the span of another with such a base. */
 VT_API uint64_t vt_trace_record(struct vt_site *site, const struct vt_trace_ids *ids,
                                 const struct vt_trace_fact *facts, size_t count);
 VT_API void vt_trace_record_end(uint64_t number, int failed, const struct vt_trace_fact *facts,

@@ -95,14 +95,18 @@ VT_API struct vt_site *vt_site_intern(const char *name);
         (name), __func__, __FILE__, (unit), __LINE__, (type), 0, 0                                 \
     }
 
-/* From here to the end of the enclosing block. */
-#define VT_SPAN(name)                                                                              \
-    static struct vt_site VT_JOIN(vt_site_, __LINE__) = VT_SITE(name, "", 0);                      \
-    struct vt_scope VT_JOIN(vt_scope_, __LINE__)                                                   \
+/* From here to the end of the enclosing block. The scope has a number, so that a line may have several; the site has none, since inline
+ * functions of C++ must name theirs alike wherever they are compiled. */
+#define VT_SPAN(name) VT_SPAN_(name, __COUNTER__)
+#define VT_SPAN_(name, number)                                                                     \
+    struct vt_scope VT_JOIN(vt_scope_, number)                                                     \
         __attribute__((cleanup(vt_scope_leave), unused)) = {0};                                    \
-    if (vt_is_on())                                                                                \
-    vt_scope_open(&VT_JOIN(vt_scope_, __LINE__), &VT_JOIN(vt_site_, __LINE__),                     \
-                  __builtin_frame_address(0))
+    do {                                                                                           \
+        if (vt_is_on()) {                                                                          \
+            static struct vt_site vt_site_here = VT_SITE(name, "", 0);                             \
+            vt_scope_open(&VT_JOIN(vt_scope_, number), &vt_site_here, __builtin_frame_address(0)); \
+        }                                                                                          \
+    } while (0)
 
 #define VT_AT_(call, name, unit, type)                                                             \
     do {                                                                                           \

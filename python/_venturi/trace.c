@@ -76,12 +76,17 @@ static PyObject *get(PyObject *self, PyObject *unused)
     return owner;
 }
 
-/* Spans that are open stay so: whoever began them ends them. */
+/* Spans that are open stay so: whoever began them ends them. Where the trace was begun it is over. */
 static PyObject *clean(PyObject *self, PyObject *unused)
 {
+    struct vti_py_node *node = vti_py_node_count ? vti_py_node_current() : NULL;
+
     (void)self, (void)unused;
+    if (node && node->owner && node->owner->home == vti_py_context_here() && !vti_py_is_asking())
+        node->owner->is_over = true;
     if (vti_py_node_count)
         vti_py_node_set(NULL);
+    Py_XDECREF(node);
     Py_RETURN_NONE;
 }
 
@@ -118,8 +123,10 @@ static PyMethodDef functions[] = {
     {"trace_swap", swap, METH_O, "Makes a span current, and gives the one that was."},
     {"trace_get", get, METH_NOARGS, "The trace that is current here, or None."},
     {"trace_clean", clean, METH_NOARGS, "No trace is current here any more."},
+    {"trace_inherit", vti_py_node_inherit, METH_O, "What this thread was started in, or None."},
     {"trace_forked", forked, METH_NOARGS, "This process is a forked child."},
     {"trace_id_of", id_of, METH_O, "The 16 bytes that stand for an id's text."},
+    {"trace_is_id", vti_py_id_is_fit, METH_O, "Whether an id's text can go on as it is."},
     {"trace_notifier", vti_py_news_set, METH_VARARGS, "Who is told, and who of its errors."},
     {"trace_native_enter", vti_py_native_enter, METH_NOARGS, "C's trace is this one from here."},
     {"trace_native_leave", vti_py_native_leave, METH_O, "And is what it was before again."},

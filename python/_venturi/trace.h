@@ -20,6 +20,8 @@ struct vti_py_owner {
     PyObject *tracestate;              /* a text or None */
     unsigned flags;
     struct vt_id base, parent;
+    const void *home; /* the context that it was begun in, never looked into; NULL: none */
+    bool is_over;     /* it has ended there */
 };
 
 /* A span that is or was open, or the bottom of a trace, which has no name. Also what `with Trace(...) as span` gives. */
@@ -31,9 +33,11 @@ struct vti_py_node {
     PyObject *id_text;                     /* NULL until somebody asks */
     PyHamtObject *vars_before, *vars_here; /* the context's, without and with it */
     const void *token;   /* who ends it: a Trace, a decorated function; NULL: stop() */
+    const void *context; /* that it was begun in, never looked into */
     uint64_t number;     /* in the recording; 0: it is not there */
     uint32_t generation; /* which of the forked processes it is a span of */
     bool is_open;
+    bool is_passed;    /* it has ended while others within it went on: nobody comes back to it */
     struct vt_id span; /* of a bottom: the parent of what begins there */
 };
 
@@ -68,13 +72,46 @@ int vti_py_news_init(void);
 int vti_py_error_init(void);
 int vti_py_with_init(void);
 
-/* An error of ours, or of what the program gave us to print, goes no further. An interrupt comes again later. */
+PyObject *vti_py_id_is_fit(PyObject *self, PyObject *text);
+
+/* ---- trace_ask.c: code of the program that is called in between ------------------------------ */
+
+struct vti_py_asking {
+    struct vti_py_node *current;
+    bool was_asking;
+};
+
+extern VTI_PY_HIDDEN int vti_py_asking_count; /* threads that ask; with none, nobody need look */
+extern VTI_PY_HIDDEN int vti_py_aside_count;
+
+bool vti_py_thread_is_asking(void);
+
+static inline bool vti_py_is_asking(void) /* this thread */
+{
+    return vti_py_unlikely(vti_py_asking_count) && vti_py_thread_is_asking();
+}
+
+void vti_py_ask_begin(struct vti_py_asking *asking);
+void vti_py_ask_end(struct vti_py_asking *asking); /* an exception that is set stays so */
+
+/* An error of ours, or of what the program gave us to print, goes no further. What is no Exception is put aside. */
 void vti_py_trace_forgive(void);
+bool vti_py_trace_raise_aside(void); /* true: it is set now */
+
+/* Asked at the end of whatever the program calls. */
+static inline bool vti_py_trace_is_raised(void)
+{
+    return vti_py_unlikely(vti_py_aside_count) && vti_py_trace_raise_aside();
+}
 
 /* ---- trace_node.c: the current place -------------------------------------------------------- */
 
 struct vti_py_node *vti_py_node_current(void); /* a new reference; NULL: none */
 void vti_py_node_set(struct vti_py_node *node);
+const void *vti_py_context_here(void); /* to compare, not to look into; NULL: none yet */
+
+/* A thread that was started in a trace is in it until that has ended where it was begun. */
+PyObject *vti_py_node_inherit(PyObject *self, PyObject *node); /* gives what it was before */
 
 /* Takes the reference to `outer` over, also when it gives NULL: then without an exception. */
 struct vti_py_node *vti_py_node_new(struct vti_py_node *outer, struct vti_py_owner *owner,
@@ -101,6 +138,8 @@ struct vti_py_node *vti_py_node_of(struct vti_py_node *node, const struct vti_py
 static inline bool vti_py_trace_is_on(struct vti_py_node **current)
 {
     *current = NULL;
+    if (vti_py_is_asking())
+        return false;
     if (vti_py_node_count)
         *current = vti_py_node_current();
     if (vt_is_on())
@@ -118,13 +157,24 @@ struct vti_py_node *vti_py_span_begin(struct vti_py_node *current, struct vti_py
                                       PyObject *name, struct vt_site **site,
                                       const struct vti_py_said *said, const void *token);
 
-/* Ends it and what is open within, and makes what is around it current. Any exception that is set stays so. `info`: a dict or NULL. */
+/*
+ * Ends it, and what start() has begun within. Any exception that is set stays so. `info`: a dict or NULL. The first, of a call: what is around
+ * it is current again. The second, of a block, which a generator may end at any time: unless others within it go on. The third leaves
+ * alone what is current.
+ */
 void vti_py_span_end(struct vti_py_node *node, PyObject *info, bool is_failed);
+void vti_py_span_end_block(struct vti_py_node *node, PyObject *info, bool is_failed);
 void vti_py_span_end_within(struct vti_py_node *node, struct vti_py_node *current, PyObject *info,
-                            bool is_failed); /* the same, and leaves alone what is current */
+                            bool is_failed);
 struct vt_site *vti_py_trace_site_known(PyObject *name); /* that of a literal, quickly */
 PyObject *vti_py_span_start(struct vti_py_owner *owner, PyObject *name, PyObject *info);
 PyObject *vti_py_span_stop(struct vti_py_owner *owner, PyObject *info);
+
+/* ---- trace_room.c ----------------------------------------------------------------------------- */
+
+/* PyObject_Vectorcall() for a function of the program. */
+PyObject *vti_py_trace_call(PyObject *function, PyObject *const *args, size_t flags,
+                            PyObject *names);
 
 /* ---- trace_steps.c: runs of generators and coroutines ------------------------------------------ */
 

@@ -18,9 +18,13 @@ int vti_py_error_init(void)
 
 PyObject *vti_py_text_of(PyObject *value, bool is_repr)
 {
-    PyObject *text = is_repr ? PyObject_Repr(value) : PyObject_Str(value);
+    PyObject *text;
     PyObject *cut;
+    struct vti_py_asking asking;
 
+    vti_py_ask_begin(&asking);
+    text = is_repr ? PyObject_Repr(value) : PyObject_Str(value);
+    vti_py_ask_end(&asking);
     if (!text) {
         vti_py_trace_forgive();
         text = PyUnicode_FromFormat("<unprintable %s object>", Py_TYPE(value)->tp_name);

@@ -1,8 +1,7 @@
 /*
  * trace_news.c - what a notifier is told of each begin and end: osprofiler's payload, key for key.
  *
- * A dict of its own each time: whoever keeps it keeps what it was. What a notifier raises goes no further, and trace points in a
- * notifier are none: it would be told of them.
+ * A dict of its own each time: whoever keeps it keeps what it was. trace_ask.c says what becomes of what a notifier does and raises.
  */
 #include "trace.h"
 
@@ -84,7 +83,7 @@ static void complain(void)
     PyObject *type, *value, *traceback;
     PyObject *said;
 
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) || !on_error) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception) || !on_error) {
         vti_py_trace_forgive();
         return;
     }
@@ -103,21 +102,20 @@ void vti_py_news_tell(struct vti_py_node *node, bool is_end, PyObject *info)
 {
     PyObject *notifier = Py_NewRef(vti_py_notifier);
     PyObject *news = payload(node, is_end, info);
-    struct vti_py_node *current;
+    struct vti_py_asking asking;
     PyObject *said;
 
     if (!news) {
         vti_py_trace_forgive();
         goto out;
     }
-    current = vti_py_node_current();
+    vti_py_ask_begin(&asking);
     vti_py_node_set(NULL);
     said = PyObject_CallFunctionObjArgs(notifier, news, NULL);
     if (!said)
         complain();
     Py_XDECREF(said);
-    vti_py_node_set(current);
-    Py_XDECREF(current);
+    vti_py_ask_end(&asking);
 out:
     Py_XDECREF(news);
     Py_DECREF(notifier);

@@ -25,13 +25,24 @@ int vti_py_node_init(void)
     return variable ? 0 : -1;
 }
 
-void vti_py_trace_forgive(void)
-{
-    bool is_interrupt = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+/* What this thread was started in. */
+static __thread struct vti_py_node *inherited __attribute__((tls_model("initial-exec")));
+static int inherited_count;
 
-    PyErr_Clear();
-    if (is_interrupt)
-        PyErr_SetInterrupt();
+static bool is_over(const struct vti_py_node *node)
+{
+    return node == inherited && node->owner && node->owner->is_over;
+}
+
+PyObject *vti_py_node_inherit(PyObject *self, PyObject *node)
+{
+    PyObject *before = inherited ? (PyObject *)inherited : Py_NewRef(Py_None);
+
+    (void)self;
+    inherited_count -= inherited != NULL;
+    inherited = Py_TYPE(node) == &vti_py_node_type ? (struct vti_py_node *)Py_NewRef(node) : NULL;
+    inherited_count += inherited != NULL;
+    return before;
 }
 
 struct vti_py_node *vti_py_node_current(void)
@@ -43,6 +54,8 @@ struct vti_py_node *vti_py_node_current(void)
         return NULL;
     }
     if (value && Py_TYPE(value) != &vti_py_node_type)
+        Py_CLEAR(value);
+    if (vti_py_unlikely(inherited_count) && value && is_over((struct vti_py_node *)value))
         Py_CLEAR(value);
     return (struct vti_py_node *)value;
 }
@@ -62,17 +75,32 @@ static inline PyContext *context_here(void)
     return (PyContext *)PyThreadState_Get()->context;
 }
 
+const void *vti_py_context_here(void)
+{
+    return context_here();
+}
+
+/* Whether what is around it is still current: the program's own code may have run since it was asked. */
+static bool is_outer_current(const struct vti_py_node *node)
+{
+    struct vti_py_node *current = vti_py_node_current();
+
+    Py_XDECREF(current); /* the context has it */
+    return current == node->outer;
+}
+
 void vti_py_node_enter(struct vti_py_node *node)
 {
     PyContext *context = context_here();
 
-    if (vti_py_likely(context != NULL)) {
+    if (vti_py_likely(context != NULL && is_outer_current(node))) {
         node->vars_before = (PyHamtObject *)Py_NewRef((PyObject *)context->ctx_vars);
         vti_py_node_set(node);
         node->vars_here = (PyHamtObject *)Py_NewRef((PyObject *)context->ctx_vars);
     } else {
         vti_py_node_set(node);
     }
+    node->context = context_here();
 }
 
 /* What the variable has cached must be what is in the context now, or nothing. */
@@ -103,9 +131,13 @@ void vti_py_node_forget(struct vti_py_node *node)
 
 void vti_py_node_leave(struct vti_py_node *node)
 {
-    if (vti_py_likely(put_back(node)))
+    struct vti_py_node *outer = node->outer;
+
+    while (vti_py_unlikely(outer && outer->is_passed))
+        outer = outer->outer;
+    if (vti_py_likely(outer == node->outer && put_back(node)))
         return;
-    vti_py_node_set(node->outer);
+    vti_py_node_set(outer);
     vti_py_node_forget(node);
 }
 
@@ -133,7 +165,8 @@ struct vti_py_node *vti_py_node_new(struct vti_py_node *outer, struct vti_py_own
     node->name = name;
     node->attrs = node->id_text = NULL;
     node->vars_before = node->vars_here = NULL;
-    node->token = NULL;
+    node->token = node->context = NULL;
+    node->is_passed = false;
     node->number = 0;
     node->generation = vti_py_trace_generation;
     node->is_open = name != NULL;

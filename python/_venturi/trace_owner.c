@@ -1,12 +1,34 @@
 /*
  * trace_owner.c - a trace as Python knows it: its ids and its key. venturi.trace.Profiler adds the rest.
  *
- * Ids are kept as they were given: whoever is called next gets the same text, whatever it is.
+ * Ids are kept as they were given: whoever is called next gets the same text, if a header can hold it.
  */
 #include "trace.h"
 
 #include <stddef.h>
 #include <structmember.h>
+
+enum { ID_MAX = 256 };
+
+/* Whether an id can go into a header and a log as it is. */
+static bool is_fit(PyObject *text)
+{
+    if (PyUnicode_GET_LENGTH(text) > ID_MAX)
+        return false;
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); i++) {
+        Py_UCS4 c = PyUnicode_READ_CHAR(text, i);
+
+        if (c < 0x20 || c == 0x7f || (c >= 0xd800 && c <= 0xdfff))
+            return false;
+    }
+    return true;
+}
+
+PyObject *vti_py_id_is_fit(PyObject *self, PyObject *text)
+{
+    (void)self;
+    return PyBool_FromLong(PyUnicode_Check(text) && is_fit(text));
+}
 
 /* Any object as an id: its text, and the 128 bits that stand for it. Falsy: what is given instead. */
 static PyObject *take_id(PyObject *given, PyObject *otherwise, struct vt_id *id)
@@ -38,6 +60,27 @@ static PyObject *take_id(PyObject *given, PyObject *otherwise, struct vt_id *id)
         vt_id_parse(id, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
         Py_DECREF(bytes);
     }
+    if (!is_fit(text)) {
+        char uuid[VT_ID_TEXT];
+
+        vt_id_text(id, uuid);
+        Py_SETREF(text, PyUnicode_FromString(uuid));
+    }
+    return text;
+}
+
+/* What headers are signed with: a text, bytes or None. */
+static PyObject *take_key(PyObject *given)
+{
+    PyObject *text;
+
+    if (given == Py_None || PyUnicode_Check(given) || PyBytes_Check(given))
+        return Py_NewRef(given);
+    text = PyObject_Str(given);
+    if (!text && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+        text = Py_NewRef(Py_None);
+    }
     return text;
 }
 
@@ -66,10 +109,11 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     self = fresh ? (struct vti_py_owner *)type->tp_alloc(type, 0) : NULL;
     if (!self)
         goto out;
-    self->key = Py_NewRef(key);
+    self->key = take_key(key);
     self->tracestate = Py_NewRef(Py_None);
     self->flags = 1;
-    self->base_text = take_id(base, fresh, &self->base);
+    if (self->key)
+        self->base_text = take_id(base, fresh, &self->base);
     if (self->base_text)
         self->parent_text = take_id(parent, self->base_text, &self->parent);
     if (!self->parent_text)
@@ -156,6 +200,21 @@ static PyObject *stop(PyObject *self, PyObject *args, PyObject *keywords)
     return vti_py_span_stop((struct vti_py_owner *)self, info);
 }
 
+/* begun(): it is current from here on, and ends with a clean() here. over(): it has ended. */
+static PyObject *begun(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    ((struct vti_py_owner *)object)->home = vti_py_context_here();
+    Py_RETURN_NONE;
+}
+
+static PyObject *over(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    ((struct vti_py_owner *)object)->is_over = true;
+    Py_RETURN_NONE;
+}
+
 /* What is at the bottom: for venturi.trace to make current. */
 static PyObject *bottom(PyObject *object, PyObject *unused)
 {
@@ -178,6 +237,8 @@ static PyMethodDef methods[] = {
     {"get_base_id", get_base_id, METH_NOARGS, "The id of the trace."},
     {"get_parent_id", get_parent_id, METH_NOARGS, "The id of the span around the current one."},
     {"get_id", get_id, METH_NOARGS, "The id of the current span."},
+    {"_begun", begun, METH_NOARGS, "It has begun in this context."},
+    {"_over", over, METH_NOARGS, "It has ended where it was begun."},
     {"_bottom", bottom, METH_NOARGS, "What is current when the trace begins."},
     {NULL, NULL, 0, NULL},
 };

@@ -16,12 +16,14 @@ struct point {
     PyObject *name;
     PyObject *info;          /* a dict, or NULL */
     PyObject *function_name; /* "module.qualname" */
+    PyObject *run; /* makes a generator or coroutine of that of the function; NULL: it is none */
     PyObject *dict;
     PyObject *weak;
     vectorcallfunc vectorcall;
     struct vt_site *site;
     struct vti_py_facts *facts; /* what is always said; NULL until it is first recorded */
     bool has_args, has_result;
+    bool is_late; /* run is given the function, and calls it at the first step */
 };
 
 /* {"function": {"name": …}} after what the user gives; a new dict each time. */
@@ -182,6 +184,26 @@ VTI_PY_SLOW static void fail(struct vti_py_node *node)
     Py_XDECREF(info);
 }
 
+/* A generator or coroutine around that of the function. What is wrong with the arguments is said here, as without us. */
+VTI_PY_SLOW static PyObject *call_maker(struct point *self, PyObject *const *args, size_t flags,
+                                        PyObject *names)
+{
+    PyObject *inner = self->is_late ? Py_NewRef(self->function)
+                                    : PyObject_Vectorcall(self->function, args, flags, names);
+    PyObject *run = Py_NewRef(self->run);
+    PyObject *tuple = NULL;
+    PyObject *dict = NULL;
+    PyObject *result = NULL;
+
+    if (inner && !gather(args, PyVectorcall_NARGS(flags), names, &tuple, &dict))
+        result = PyObject_CallFunctionObjArgs(run, inner, tuple, dict, NULL);
+    Py_DECREF(run);
+    Py_XDECREF(inner);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    return result;
+}
+
 static PyObject *call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
 {
     struct point *self = (struct point *)object;
@@ -192,10 +214,14 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t flags, PyO
     PyObject *info;
 
     if (vti_py_likely(!vti_py_trace_is_on(&current)))
-        return PyObject_Vectorcall(function, args, flags, names);
+        return vti_py_trace_call(function, args, flags, names);
+    if (self->run) {
+        Py_XDECREF(current);
+        return call_maker(self, args, flags, names);
+    }
     Py_INCREF(self);
     node = begin(self, current, args, PyVectorcall_NARGS(flags), names);
-    result = PyObject_Vectorcall(function, args, flags, names);
+    result = vti_py_trace_is_raised() ? NULL : vti_py_trace_call(function, args, flags, names);
     if (vti_py_likely(node && result)) {
         info = self->has_result ? result_info(node, result) : NULL;
         vti_py_span_end(node, info, false);
@@ -205,6 +231,8 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t flags, PyO
     }
     Py_XDECREF(node);
     Py_DECREF(self);
+    if (vti_py_trace_is_raised())
+        Py_CLEAR(result);
     return result;
 }
 
@@ -227,7 +255,12 @@ static PyObject *section(PyObject *object, PyObject *const *args, Py_ssize_t cou
     node = is_silent(self, current) ? begin_plainly(self, current)
                                     : begin_saying(self, current, args[0], args[1]);
     if (!node)
-        Py_RETURN_NONE;
+        return vti_py_trace_is_raised() ? NULL : Py_NewRef(Py_None);
+    if (vti_py_trace_is_raised()) {
+        fail(node);
+        Py_DECREF(node);
+        return NULL;
+    }
     vti_py_node_leave(node);
     result = vti_py_section_new(node);
     if (!result) {
@@ -252,7 +285,7 @@ static PyObject *end_section(PyObject *object, PyObject *const *args, Py_ssize_t
         info = result_info(node, args[1]);
     vti_py_section_end(args[0], info, false);
     Py_XDECREF(info);
-    Py_RETURN_NONE;
+    return vti_py_trace_is_raised() ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *fail_section(PyObject *object, PyObject *const *args, Py_ssize_t count)
@@ -265,7 +298,7 @@ static PyObject *fail_section(PyObject *object, PyObject *const *args, Py_ssize_
     info = vti_py_error_info(args[1]);
     vti_py_section_end(args[0], info, true);
     Py_XDECREF(info);
-    Py_RETURN_NONE;
+    return vti_py_trace_is_raised() ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- the object ------------------------------------------------------------------------------- */
@@ -300,6 +333,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 
     Py_VISIT(self->function);
     Py_VISIT(self->info);
+    Py_VISIT(self->run);
     Py_VISIT(self->dict);
     return 0;
 }
@@ -309,6 +343,7 @@ static int clear(PyObject *object)
     struct point *self = (struct point *)object;
 
     Py_CLEAR(self->info);
+    Py_CLEAR(self->run);
     Py_CLEAR(self->dict);
     return 0;
 }
@@ -360,13 +395,38 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* What a function has is that of the function. */
+static PyObject *get_of_function(PyObject *object, void *name)
+{
+    return PyObject_GetAttrString(((struct point *)object)->function, name);
+}
+
+/* For inspect and those who ask as it does, what stands for a function is one. */
+static PyObject *get_class(PyObject *object, void *unused)
+{
+    PyObject *function = ((struct point *)object)->function;
+
+    (void)unused;
+    while (Py_TYPE(function) == &vti_py_point_type)
+        function = ((struct point *)function)->function;
+    return Py_NewRef((PyObject *)(PyFunction_Check(function) ? &PyFunction_Type : Py_TYPE(object)));
+}
+
 static PyMemberDef members[] = {
+    {"_run", T_OBJECT, offsetof(struct point, run), 0, "Makes its generator or coroutine."},
+    {"_is_late", T_BOOL, offsetof(struct point, is_late), 0, "It calls the function by itself."},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(struct point, vectorcall), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
 static PyGetSetDef properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"__class__", get_class, NULL, NULL, NULL},
+    {"__code__", get_of_function, NULL, NULL, "__code__"},
+    {"__defaults__", get_of_function, NULL, NULL, "__defaults__"},
+    {"__kwdefaults__", get_of_function, NULL, NULL, "__kwdefaults__"},
+    {"__globals__", get_of_function, NULL, NULL, "__globals__"},
+    {"__closure__", get_of_function, NULL, NULL, "__closure__"},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -7,9 +7,9 @@
 
 static void record(struct vti_py_node *node, struct vt_site **site, const struct vti_py_said *said)
 {
-    struct vt_trace_ids ids;
+    const struct vti_py_node *parent = vti_py_node_of(node->outer, node->owner);
+    struct vt_trace_ids ids = {.span = node->span};
     struct vti_py_facts facts;
-    struct vti_py_node *parent;
     bool is_entry = false;
 
     if (!*site)
@@ -17,14 +17,14 @@ static void record(struct vti_py_node *node, struct vt_site **site, const struct
     if (!*site)
         return;
     if (node->owner) {
-        parent = vti_py_node_of(node->outer, node->owner);
         is_entry = !parent || !parent->name;
         ids.base = node->owner->base;
-        ids.span = node->span;
         ids.parent = parent ? parent->span : node->owner->parent;
+    } else if (parent && parent->generation == node->generation) {
+        ids.parent = parent->span; /* of no trace, and so of this process alone */
     }
     if (vti_py_likely(!is_entry && !said->info)) {
-        node->number = vt_trace_record(*site, node->owner ? &ids : NULL, said->facts, said->count);
+        node->number = vt_trace_record(*site, &ids, said->facts, said->count);
         return;
     }
     facts.kept_count = 0;
@@ -35,7 +35,7 @@ static void record(struct vti_py_node *node, struct vt_site **site, const struct
         vti_py_facts_add(&facts, said->info);
     if (is_entry)
         vti_py_facts_add_service(&facts);
-    node->number = vt_trace_record(*site, node->owner ? &ids : NULL, facts.list, facts.count);
+    node->number = vt_trace_record(*site, &ids, facts.list, facts.count);
     vti_py_facts_drop(&facts);
 }
 
@@ -48,8 +48,7 @@ struct vti_py_node *vti_py_span_begin(struct vti_py_node *current, struct vti_py
     if (vti_py_unlikely(!node))
         return NULL;
     node->token = token;
-    if (owner)
-        vt_id_new(&node->span);
+    vt_id_new(&node->span);
     vti_py_node_enter(node);
     if (vt_is_on())
         record(node, site, said);
@@ -106,14 +105,38 @@ static void end_one(struct vti_py_node *node, PyObject *info, bool is_failed)
         vt_trace_record_end(node->number, is_failed, NULL, 0);
 }
 
+/* Whether something is open within it that others end: a `with` of a generator that waits, or around one that is closed. */
+static bool has_others(const struct vti_py_node *node, const struct vti_py_node *current)
+{
+    for (; current && current != node; current = current->outer)
+        if (current->is_open && current->token)
+            return true;
+    return false;
+}
+
+/* What start() has begun within it and nobody has stopped. Each is kept while what it tells may change the row. */
+VTI_PY_SLOW static void end_started(struct vti_py_node *node, struct vti_py_node *current)
+{
+    if (!vti_py_node_is_within(node, current) || has_others(node, current))
+        return;
+    Py_INCREF(current);
+    while (current && current != node) {
+        struct vti_py_node *outer = current->outer;
+
+        Py_XINCREF(outer);
+        end_one(current, NULL, false);
+        vti_py_node_forget(current);
+        Py_DECREF(current);
+        current = outer;
+    }
+    Py_XDECREF(current);
+}
+
 void vti_py_span_end_within(struct vti_py_node *node, struct vti_py_node *current, PyObject *info,
                             bool is_failed)
 {
-    if (current != node && vti_py_node_is_within(node, current))
-        for (; current != node; current = current->outer) {
-            end_one(current, NULL, false);
-            vti_py_node_forget(current);
-        }
+    if (vti_py_unlikely(current != node))
+        end_started(node, current);
     end_one(node, info, is_failed);
 }
 
@@ -143,6 +166,21 @@ void vti_py_span_end(struct vti_py_node *node, PyObject *info, bool is_failed)
     Py_XDECREF(current);
 }
 
+void vti_py_span_end_block(struct vti_py_node *node, PyObject *info, bool is_failed)
+{
+    struct vti_py_node *current = vti_py_node_current();
+
+    vti_py_span_end_within(node, current, info, is_failed);
+    if (vti_py_unlikely(current != node && vti_py_node_is_within(node, current) &&
+                        has_others(node, current))) {
+        node->is_passed = true;
+        vti_py_node_forget(node);
+    } else {
+        leave(node, current);
+    }
+    Py_XDECREF(current);
+}
+
 /* ---- by hand --------------------------------------------------------------------------------- */
 
 enum { KNOWN = 64 };
@@ -156,13 +194,16 @@ static struct {
 struct vt_site *vti_py_trace_site_known(PyObject *name)
 {
     size_t at = ((uintptr_t)name >> 4) % KNOWN;
+    struct vt_site *site;
 
     if (vti_py_likely(known[at].name == name))
         return known[at].site;
-    known[at].site = vti_py_trace_site(name, 0);
-    Py_XDECREF(known[at].name);
-    known[at].name = known[at].site ? Py_NewRef(name) : NULL;
-    return known[at].site;
+    site = vti_py_trace_site(name, 0);
+    if (site && PyUnicode_CheckExact(name)) {
+        known[at].site = site;
+        Py_XSETREF(known[at].name, Py_NewRef(name));
+    }
+    return site;
 }
 
 PyObject *vti_py_span_start(struct vti_py_owner *owner, PyObject *name, PyObject *info)
@@ -172,9 +213,13 @@ PyObject *vti_py_span_start(struct vti_py_owner *owner, PyObject *name, PyObject
     struct vt_site *site = NULL;
     struct vti_py_said said = {NULL, NULL, 0};
     PyObject *text = NULL;
+    bool is_raised;
 
-    if (!vti_py_trace_is_on(&current) && !owner)
-        Py_RETURN_NONE;
+    if (!vti_py_trace_is_on(&current)) {
+        if (!owner || vti_py_is_asking())
+            Py_RETURN_NONE;
+        current = vti_py_node_current();
+    }
     if (vti_py_unlikely(!PyUnicode_Check(name)))
         name = text = vti_py_text_of(name, false);
     if (!owner)
@@ -185,29 +230,35 @@ PyObject *vti_py_span_start(struct vti_py_owner *owner, PyObject *name, PyObject
         site = vti_py_trace_site_known(name);
     if (name) {
         node = vti_py_span_begin(current, owner, name, &site, &said, NULL);
-        Py_XDECREF(node);
     } else {
+        node = NULL;
         Py_XDECREF(current);
     }
     Py_XDECREF(text);
     vti_py_trace_forgive();
-    Py_RETURN_NONE;
+    is_raised = vti_py_trace_is_raised();
+    if (is_raised && node)
+        vti_py_span_end(node, NULL, true);
+    Py_XDECREF(node);
+    return is_raised ? NULL : Py_NewRef(Py_None);
 }
 
-/* A span that somebody else ends (a decorator, a `with`) is none that stop() may end. */
+/* A span that somebody else ends (a decorator, a `with`) is none that stop() may end, nor one that was begun in another context: it is that
+ * of whoever started this task or thread. */
 PyObject *vti_py_span_stop(struct vti_py_owner *owner, PyObject *info)
 {
     struct vti_py_node *current;
     struct vti_py_node *node;
 
-    if (!vti_py_node_count)
+    if (!vti_py_node_count || vti_py_is_asking())
         Py_RETURN_NONE;
     current = vti_py_node_current();
     if (!current)
         Py_RETURN_NONE;
     for (node = current; node && node->name && !node->is_open;)
         node = node->outer;
-    if (node && node->name && !node->token && (!owner || node->owner == owner)) {
+    if (node && node->name && !node->token && node->context == vti_py_context_here() &&
+        (!owner || node->owner == owner)) {
         Py_INCREF(node);
         end_one(node, info && PyDict_Check(info) ? info : NULL,
                 info && info != Py_None && PyDict_Check(info) &&
@@ -216,5 +267,5 @@ PyObject *vti_py_span_stop(struct vti_py_owner *owner, PyObject *info)
         Py_DECREF(node);
     }
     Py_DECREF(current);
-    Py_RETURN_NONE;
+    return vti_py_trace_is_raised() ? NULL : Py_NewRef(Py_None);
 }

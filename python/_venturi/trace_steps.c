@@ -40,15 +40,17 @@ struct vti_py_node *vti_py_section_node(PyObject *object)
 void vti_py_section_end(PyObject *object, PyObject *info, bool is_failed)
 {
     struct section *self = (struct section *)object;
+    struct vti_py_node *inside = self->inside;
 
     if (self->is_ended)
         return;
     self->is_ended = true;
-    vti_py_span_end_within(self->node, self->inside, info, is_failed);
-    if (self->inside != self->node && !vti_py_node_is_within(self->node, self->inside))
-        vti_py_node_set(self->inside);
+    self->inside = NULL;
+    vti_py_span_end_within(self->node, inside, info, is_failed);
+    if (inside != self->node && !vti_py_node_is_within(self->node, inside))
+        vti_py_node_set(inside);
     vti_py_node_shorten(self->node);
-    Py_CLEAR(self->inside);
+    Py_XDECREF(inside);
 }
 
 /* One that was never finished ends when nobody can go on with it. */
@@ -59,6 +61,8 @@ static void section_dealloc(PyObject *object)
     if (!self->is_ended) {
         self->is_ended = true;
         vti_py_span_end_within(self->node, self->inside, NULL, false);
+        if (vti_py_trace_is_raised())
+            PyErr_WriteUnraisable(NULL);
     }
     Py_XDECREF(self->inside);
     Py_DECREF(self->node);

@@ -17,6 +17,7 @@ struct with {
     PyObject *info; /* a dict, or NULL */
     struct vt_site *site;
     struct vti_py_node *last; /* that it began: for an exit in another context */
+    unsigned empty;           /* how many times it was entered, and not yet left, without a span */
 };
 
 static struct with
@@ -72,8 +73,10 @@ static PyObject *make_named(PyObject *name)
     struct with *self = *place;
 
     if (vti_py_likely(self && Py_REFCNT(self) == 1 && self->name == name)) {
+        Py_INCREF(self);
+        self->empty = 0;
         Py_CLEAR(self->last);
-        return Py_NewRef((PyObject *)self);
+        return (PyObject *)self;
     }
     self = make_new(name, NULL);
     if (self && PyUnicode_CheckExact(name)) {
@@ -123,28 +126,41 @@ static PyObject *enter(PyObject *object, PyObject *unused)
     struct with *self = (struct with *)object;
     struct vti_py_node *current;
     struct vti_py_node *node;
-    struct vti_py_said said = {self->info, NULL, 0};
+    struct vti_py_said said = {NULL, NULL, 0};
     PyObject *text;
 
     (void)unused;
-    if (!vti_py_trace_is_on(&current))
+    if (!vti_py_trace_is_on(&current)) {
+        self->empty++;
         return no_span();
+    }
     if (vti_py_unlikely(!PyUnicode_Check(self->name))) {
         text = vti_py_text_of(self->name, false);
         Py_SETREF(self->name, text);
     }
     if (vt_is_on() && !self->site)
         self->site = vti_py_trace_site_known(self->name);
+    said.info = self->info;
+    Py_XINCREF(said.info); /* what is asked may change ours */
     node = vti_py_span_begin(current, current ? current->owner : NULL, self->name, &self->site,
                              &said, self);
-    if (!node)
+    Py_XDECREF(said.info);
+    if (vti_py_trace_is_raised()) {
+        if (node)
+            vti_py_span_end(node, NULL, true);
+        Py_XDECREF(node);
+        return NULL;
+    }
+    if (!node) {
+        self->empty++;
         return no_span();
+    }
     Py_INCREF(node);
     Py_XSETREF(self->last, node);
     return (PyObject *)node;
 }
 
-/* The innermost span that this object began; a new reference. */
+/* The innermost span that this object began; a new reference. NULL if it is left by somebody to whom it gave none. */
 static struct vti_py_node *find(struct with *self)
 {
     struct vti_py_node *current = vti_py_node_current();
@@ -152,7 +168,9 @@ static struct vti_py_node *find(struct with *self)
 
     while (node && !(node->token == self && node->is_open))
         node = node->outer;
-    if (!node && self->last && self->last->is_open)
+    if (!node && self->empty)
+        self->empty--;
+    else if (!node && self->last && self->last->is_open)
         node = self->last;
     Py_XINCREF(node);
     Py_XDECREF(current);
@@ -166,8 +184,10 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
     struct vti_py_node *node;
     PyObject *info = NULL;
 
-    if (!vti_py_node_count)
+    if (!vti_py_node_count || vti_py_is_asking()) {
+        self->empty -= self->empty > 0;
         Py_RETURN_NONE;
+    }
     node = find(self);
     if (node) {
         if (self->last == node)
@@ -176,11 +196,11 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
             is_failed = false; /* a generator that is closed */
         if (vti_py_unlikely(is_failed))
             info = vti_py_error_info(args[1]);
-        vti_py_span_end(node, info, is_failed);
+        vti_py_span_end_block(node, info, is_failed);
         Py_XDECREF(info);
         Py_DECREF(node);
     }
-    Py_RETURN_NONE;
+    return vti_py_trace_is_raised() ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- how __enter__ and __exit__ are found ------------------------------------------------------ */
@@ -190,10 +210,16 @@ static PyObject *call(PyObject *object, PyObject *const *args, size_t flags, PyO
     Py_ssize_t count = PyVectorcall_NARGS(flags);
 
     if (vti_py_likely(!vti_py_node_count && !vt_is_on() && nothing && !keywords)) {
-        if (!count)
+        struct with *self = (struct with *)object;
+
+        if (!count) {
+            self->empty++;
             return Py_NewRef((PyObject *)nothing);
-        if (count == 3)
+        }
+        if (count == 3) {
+            self->empty -= self->empty > 0;
             Py_RETURN_NONE;
+        }
     }
     if (vti_py_unlikely(keywords || (count != 0 && count != 3))) {
         PyErr_SetString(PyExc_TypeError,
@@ -210,8 +236,11 @@ struct way {
 
 static PyObject *find_way(PyObject *way, PyObject *with, PyObject *type)
 {
-    (void)type;
-    return Py_NewRef(with ? with : ((struct way *)way)->method);
+    PyObject *method = ((struct way *)way)->method;
+
+    if (vti_py_likely(with && Py_TYPE(with) == &vti_py_with_type))
+        return Py_NewRef(with);
+    return with ? Py_TYPE(method)->tp_descr_get(method, with, type) : Py_NewRef(method);
 }
 
 static PyTypeObject way_type = {
@@ -241,6 +270,9 @@ int vti_py_with_init(void)
             PyDict_SetItemString(vti_py_with_type.tp_dict, methods[i].ml_name, (PyObject *)way))
             return -1;
     }
+    if (PyDict_DelItemString(vti_py_with_type.tp_dict,
+                             "__call__")) /* that of a class made of ours is its own */
+        return -1;
     PyType_Modified(&vti_py_with_type);
     return 0;
 }

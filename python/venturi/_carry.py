@@ -27,11 +27,13 @@ class Carried:
         self._span = span
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        inherited = _venturi.trace_inherit(None)  # it may be the very same span, and is ours to the end of this call
         before = _venturi.trace_swap(self._span)
         try:
             return self._function(*args, **kwargs)
         finally:
             _venturi.trace_swap(before)
+            _venturi.trace_inherit(inherited)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _carried, (self._function, _packed(self._span))
@@ -105,9 +107,14 @@ def _start_thread(original: Callable[..., Any], thread: Any) -> Any:
 
 def _run_thread(original: Callable[..., Any], thread: Any) -> Any:
     span = thread.__dict__.pop("_venturi_span", None)
-    if span is not None:
-        _venturi.trace_swap(span)
-    return original(thread)
+    if span is None:
+        return original(thread)
+    _venturi.trace_swap(span)
+    _venturi.trace_inherit(span)
+    try:
+        return original(thread)
+    finally:
+        _venturi.trace_inherit(None)
 
 
 def _submit_to_thread(original: Callable[..., Any], executor: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

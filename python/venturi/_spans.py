@@ -11,13 +11,15 @@ Info = Dict[str, Any]
 class Span:
     """One that is open. It belongs to the trace that is current where it is made, or to the one of `context` (see trace.attach())."""
 
+    _is_open = False  # until it has begun
+
     def __init__(self, name: str, info: Info, context: Optional[Dict[str, Any]] = None) -> None:
         self._context = contextvars.copy_context()
-        self._is_open = True
         if context is not None:  # what it changes is thrown away with the copy
             self._context.run(trace.attach(context, context.get("hmac_key")).__enter__)
         self._with = trace.Trace(name, info)
         self._span = self._context.run(self._with.__enter__)
+        self._is_open = True
 
     def run(self, function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
         """Calls the function inside of the span: its spans are children of this one."""
@@ -30,3 +32,11 @@ class Span:
             for key, value in (info or {}).items():
                 self._span[key] = value
             self._context.run(self._with.__exit__, type(error) if error else None, error, None)
+
+
+class KeptSpan(Span):
+    """One that is kept at what has to end it, and ends when that is gone: a connection that is dropped, a statement that is interrupted
+    before the driver has it."""
+
+    def __del__(self) -> None:
+        self.stop()

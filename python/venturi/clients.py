@@ -4,7 +4,8 @@
 
 While a trace is on, each request is a span named by its scheme (`http`, `https`) with method, host, port, path and query at its begin and the
 status at its end (`requests.status_code`); it lasts until the headers of the answer are there, and an exception ends it as an error. The
-headers that continue the trace go with it, in place of any that the caller has put there. Where no trace is on, nothing is added or sent.
+headers that continue the trace go with it, in place of any that the caller has put there. Where no trace is on, nothing is added or sent. A
+request that nobody waits for ends when its connection is closed, used again or gone.
 """
 import contextvars
 import functools
@@ -14,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 from urllib.parse import urlsplit
 
 from . import propagation, trace
-from ._spans import Span
+from ._spans import KeptSpan, Span
 
 _OURS = frozenset(("x-trace-info", "x-trace-hmac", "traceparent", "tracestate"))
 _SPAN = "_venturi_span"
@@ -93,7 +94,7 @@ def _putrequest(original: Callable[..., Any], connection: Any, method: Any, url:
     _abandon(connection)
     if not trace.get() or _is_inside.get():
         return original(connection, method, url, *args, **kwargs)
-    span = Span(*_describe(method, url, connection))
+    span = KeptSpan(*_describe(method, url, connection))
     return _step(connection, span, original, connection, method, url, *args, **kwargs)
 
 

@@ -10,21 +10,22 @@ formatters are set up as oslo.log does (loggers that exist go on); `[profiler]` 
 import configparser
 import json
 import logging
-import logging.config
 import os
 import re
-import threading
 import time
+import weakref
 from dataclasses import dataclass, fields, replace
 from typing import Any, Dict, Mapping, Optional, Union
 
-from . import clients, sql, trace, web
+from . import _venturi, sql, trace, web
 
 LOG_NAME = "profiler_trace"
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 _log = logging.getLogger(__name__)
 _SLOW = 0.5  # seconds: lines of longer ones are marked
 _MAX_OPEN = 100000
+_is_said = False  # that nobody receives spans
 _TRUE, _FALSE = ("true", "1", "on", "yes"), ("false", "0", "off", "no")
 _REFERENCE = re.compile(r"\$\$|\\\$|\$\{([_a-z][._a-z0-9]*)\}|\$([_a-z][._a-z0-9]*)", re.I)
 
@@ -56,10 +57,11 @@ class Settings:
         return "Settings(%s)" % ", ".join(said)
 
 
-def load(path: "Union[str, os.PathLike[str]]", defaults: Optional[Settings] = None) -> Settings:
+def load(path: "Path", defaults: Optional[Settings] = None) -> Settings:
     """Reads an ini file as oslo.config does: values may have quotes around them, $name stands for another option, the last of equal ones
-    counts. ConfigurationError if it cannot be read or an option of [profiler] is not what it should be."""
-    file = os.fspath(path)
+    counts. ConfigurationError if it cannot be read or an option of [profiler] is not what it should be; those that are not known are named
+    in a warning."""
+    file = os.fsdecode(path)
     sections = read_ini(file)
     settings = replace(defaults or Settings())
     said = sections.get("profiler", {})
@@ -70,13 +72,17 @@ def load(path: "Union[str, os.PathLike[str]]", defaults: Optional[Settings] = No
         if text is not None and field.name != "log_config_append":
             value = _convert(_resolve(text, "profiler", sections), type(field.default), "%s: [profiler] %s" % (file, field.name))
             setattr(settings, field.name, value)
+    known = {field.name for field in fields(Settings)} - {"log_config_append"} | {"profiler_enabled"}
+    for name in said:
+        if name not in known:
+            _log.warning("%s: [profiler] %s is not known here", file, name)
     log = sections.get("DEFAULT", {}).get("log_config_append")
     if log:
         settings.log_config_append = _locate(_resolve(log, "DEFAULT", sections), file)
     return settings
 
 
-def setup(path: "Union[str, os.PathLike[str], Settings]", project: Optional[str] = None, service: Optional[str] = None,
+def setup(path: "Union[Path, Settings]", project: Optional[str] = None, service: Optional[str] = None,
           host: Optional[str] = None) -> Settings:
     """Reads the file (or takes settings that are read already) and does what it says; see the module. Returns the settings.
 
@@ -91,10 +97,14 @@ def setup(path: "Union[str, os.PathLike[str], Settings]", project: Optional[str]
     trace.set_service(project=project, service=service, host=host)
     scheme = settings.connection_string.split(":", 1)[0]
     if scheme not in ("log", "none"):
-        _log.warning("connection_string: %s:// is not available here; spans go to recordings and to the log", scheme)
+        _log.warning("connection_string: %s:// is not available here; spans go to recordings and to the log %s, as with connection_string = log://",
+                     scheme, settings.profiler_log_name)
+    elif scheme == "log":
+        _check_somebody_receives(settings.profiler_log_name)
     trace.set_notifier(None if scheme == "none" else LogNotifier(settings.profiler_log_name))
     web.enable(settings.hmac_keys)
     if settings.trace_requests:
+        from . import clients  # only then: http.client takes its time to load
         clients.install()
     if settings.trace_sqlalchemy:
         sql.enable()
@@ -103,12 +113,27 @@ def setup(path: "Union[str, os.PathLike[str], Settings]", project: Optional[str]
     return settings
 
 
+def _check_somebody_receives(log_name: str) -> None:
+    """A service that is set up but for its log looks as if tracing did not work."""
+    global _is_said
+    logger = logging.getLogger(log_name)
+    if _is_said or _venturi.info()["recording"] or logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
+        return
+    _is_said = True
+    _log.warning("nobody receives the spans of traces: record the program with `venturi run`, or name a file in [DEFAULT] log_config_append that "
+                 "gives the logger %s a handler and the level INFO", log_name)
+
+
 def follow_logging(path: str) -> None:
     """logging.config.fileConfig() with oslo.log's habit: loggers that exist already go on."""
+    from logging.config import fileConfig  # only then: it takes its time to load
     try:
-        logging.config.fileConfig(path, disable_existing_loggers=False)
-    except Exception as error:  # it evaluates what the file holds: anything may come out
-        raise ConfigurationError("%s: logging cannot be set up: %s" % (path, _one_line(error))) from error
+        with open(path, encoding="utf-8-sig") as file:
+            parser = configparser.ConfigParser()
+            parser.read_file(file, path)
+        fileConfig(parser, disable_existing_loggers=False)
+    except (Exception, SystemExit) as error:  # it evaluates what the file holds: anything may come out
+        raise ConfigurationError("%s: logging cannot be set up: %s" % (path, _one_line("%s: %s" % (type(error).__name__, error)))) from error
 
 
 def read_ini(path: str) -> Dict[str, Dict[str, str]]:
@@ -116,11 +141,11 @@ def read_ini(path: str) -> Dict[str, Dict[str, str]]:
     parser = configparser.RawConfigParser(strict=False, default_section="\0", interpolation=None, empty_lines_in_values=False)
     parser.optionxform = str  # type: ignore[method-assign,assignment]
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             parser.read_file(file, path)
     except OSError as error:
         raise ConfigurationError("%s: %s" % (path, error.strerror or error)) from None
-    except (configparser.Error, UnicodeDecodeError) as error:
+    except (configparser.Error, ValueError) as error:  # not UTF-8, or no path
         raise ConfigurationError("%s: %s" % (path, _one_line(error))) from None
     return {name: {key: _unquote(value) for key, value in parser.items(name)} for name in parser.sections()}
 
@@ -134,8 +159,8 @@ class LogNotifier:
 
     def __init__(self, name: str = LOG_NAME) -> None:
         self._logger = logging.getLogger(name)
-        self._lock = threading.Lock()
         self._started: Dict[str, int] = {}
+        _notifiers.add(self)
 
     def __call__(self, payload: Mapping[str, Any], context: Any = None) -> None:
         if not self._logger.isEnabledFor(logging.INFO):
@@ -150,8 +175,7 @@ class LogNotifier:
         ids = " ".join(_one_line(payload[key]) for key in ("base_id", "parent_id", "trace_id"))
         is_stop, suffix = name.endswith("-stop"), ""
         if is_stop:
-            with self._lock:
-                begun = self._started.pop(span, None)
+            begun = self._started.pop(span, None)
             if begun is None:
                 return None
             seconds = (time.monotonic_ns() - begun) // 1000 / 1e6
@@ -162,11 +186,27 @@ class LogNotifier:
         return "%s %s %s %s%s%s" % (payload["timestamp"], duration, ids, name, suffix, _database(payload.get("info"), is_stop))
 
     def _begin(self, span: str) -> None:
-        """Spans that never stop do not fill the memory: the oldest make room."""
-        with self._lock:
-            if len(self._started) >= _MAX_OPEN:
-                del self._started[next(iter(self._started))]
-            self._started[span] = time.monotonic_ns()
+        """Spans that never stop do not fill the memory: the oldest make room. Other threads, the handlers of signals and finalizers come
+        in between: there is no lock that they could wait for."""
+        while len(self._started) >= _MAX_OPEN:
+            try:
+                self._started.pop(next(iter(self._started)), None)
+            except (RuntimeError, StopIteration):  # another one was faster
+                pass
+        self._started[span] = time.monotonic_ns()
+
+
+_notifiers: "weakref.WeakSet[LogNotifier]" = weakref.WeakSet()
+
+
+def _forked() -> None:
+    """What was open stays the parent's."""
+    for notifier in _notifiers:
+        notifier._started = {}
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _database(info: Any, is_stop: bool) -> str:

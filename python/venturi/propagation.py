@@ -16,6 +16,7 @@ import hashlib
 import hmac
 import json
 import logging
+import os
 import re
 import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -39,7 +40,7 @@ Keys = Union[str, Sequence[str], None]
 Text = Union[str, bytes, None]
 
 _log = logging.getLogger(__name__)
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal's handler may come in between
 _rejected = 0
 
 _TRACEPARENT = re.compile("([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.S)
@@ -81,9 +82,12 @@ def pack(ids: Any, key: Optional[str]) -> Tuple[str, Optional[str]]:
 
 def unpack(info: Text, signature: Text, keys: Keys) -> Optional[Dict[str, str]]:
     """The ids that the two headers carry, with the key that fitted as `hmac_key`; None if they are not signed with one of the keys,
-    or hold anything but ids."""
+    or hold anything but ids. A service without keys looks at none, and so rejects none."""
+    known = split_keys(keys)
+    if not known:
+        return None
     try:
-        data, key = verify(info, signature, keys)
+        data, key = verify(info, signature, known)
         return dict(_ids(data), hmac_key=key)
     except Rejected as why:
         _count(str(why))
@@ -167,12 +171,12 @@ def accept(get: Callable[[str], Any], keys: Keys, trust_traceparent: bool = Fals
     """The trace that a request belongs to: a dict for trace.attach(), with the key that fitted as `hmac_key`; None to serve it untraced.
 
     `get` gives the value of a header (text or bytes) by its name in lower case, or None. With `trust_traceparent` a request without
-    osprofiler's headers is traced too if its `traceparent` says that its sender records it; if there are no keys, osprofiler's headers
+    osprofiler's headers is traced too if its `traceparent` says that its sender records it. If there are no keys, osprofiler's headers
     do not count at all.
     """
     info, signature = get("x-trace-info"), get("x-trace-hmac")
     parent = get(TRACEPARENT)
-    if (info or signature) and (split_keys(keys) or not trust_traceparent):
+    if (info or signature) and split_keys(keys):
         context: Optional[Dict[str, Any]] = unpack(info, signature, keys)
         if context:
             _add_state(context, parse_traceparent(parent), get)
@@ -235,6 +239,16 @@ def _count(why: str) -> None:
         is_first = _rejected == 1
     if is_first:
         _log.warning("a request is served untraced: %s; more of them are counted, not logged", why)
+
+
+def _forked() -> None:
+    """Whoever held it is not in the child."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _bytes(text: Union[str, bytes]) -> bytes:

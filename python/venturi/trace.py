@@ -16,6 +16,7 @@ go to other threads, executors and processes by themselves, and to other service
 import functools
 import inspect
 import os
+import types
 from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Tuple, Type, TypeVar, Union, cast
 
 from . import _venturi
@@ -61,19 +62,31 @@ def id_hex(text: str) -> str:
 def init(hmac_key: Any, base_id: Optional[str] = None, parent_id: Optional[str] = None) -> Profiler:
     """Begins a trace here, or continues one of which the ids are given. Without ids the current one is given if there is one; with ids
     of another trace, that one becomes current: a thread that is used again never keeps those of an earlier trace."""
-    profiler = get()
-    if profiler is not None and _is_here(profiler, base_id, parent_id):
-        return profiler
-    profiler = Profiler(hmac_key, base_id, parent_id)
-    _venturi.trace_swap(profiler._bottom())
-    _carry_everywhere()
+    base, parent = _id_text(base_id), _id_text(parent_id)
+    profiler, current = Profiler(hmac_key, base, parent), get()
+    if current is not None and (not base or current.get_base_id() == profiler.get_base_id() and
+                                (not parent or current.get_id() == profiler.get_id())):
+        return current
+    clean()
+    _begin(profiler._bottom())
     return profiler
 
 
-def _is_here(profiler: Profiler, base_id: Optional[str], parent_id: Optional[str]) -> bool:
-    if not base_id:
-        return True
-    return str(base_id) == profiler.get_base_id() and (not parent_id or str(parent_id) == profiler.get_id())
+def _begin(bottom: Optional[TraceSpan]) -> Optional[TraceSpan]:
+    """Makes the trace current of which this is the bottom; what was current before."""
+    before = _venturi.trace_swap(bottom)
+    if bottom is not None and bottom.profiler is not None:
+        bottom.profiler._begun()
+        _carry_everywhere()
+    return before
+
+
+def _id_text(given: Any) -> str:
+    """An id as text, whatever it is; "" is none."""
+    try:
+        return str(given) if given else ""
+    except Exception:
+        return ""
 
 
 def context() -> Optional[Context]:
@@ -91,14 +104,21 @@ def context() -> Optional[Context]:
 
 def bottom_of(given: Optional[Mapping[str, Any]], hmac_key: Any) -> Optional[TraceSpan]:
     """What is current when a trace goes on that context() has told of. Whatever a message holds: what is no context is none."""
-    if not isinstance(given, Mapping) or not given.get("base_id"):
+    base = _id_text(given.get("base_id")) if isinstance(given, Mapping) else ""
+    if not base or not isinstance(given, Mapping):
         return None
-    profiler = Profiler(hmac_key, given["base_id"], given.get("parent_id"))
+    parent = _id_text(given.get("parent_id"))
+    if not _venturi.trace_is_id(base) or not _venturi.trace_is_id(parent):
+        from . import propagation
+        propagation._count("an id of a context is too long, or has characters that none has")
+        return None
+    profiler = Profiler(hmac_key, base, parent)
     flags, tracestate = given.get("flags"), given.get("tracestate")
     if isinstance(flags, int) and 0 <= flags < 256:
         profiler.flags = flags
     if isinstance(tracestate, str):
-        profiler.tracestate = tracestate
+        from . import propagation
+        profiler.tracestate = propagation.parse_tracestate(tracestate) or None
     return profiler._bottom()
 
 
@@ -108,17 +128,18 @@ class attach:
     def __init__(self, context: Optional[Mapping[str, Any]], hmac_key: Any = None) -> None:
         self._context = context
         self._key = hmac_key
-        self._before: List[Optional[TraceSpan]] = []
+        self._before: List[Tuple[Optional[TraceSpan], Optional[TraceSpan]]] = []
 
     def __enter__(self) -> Optional[Profiler]:
         bottom = bottom_of(self._context, self._key)
-        if bottom is not None:
-            _carry_everywhere()
-        self._before.append(_venturi.trace_swap(bottom))
+        self._before.append((bottom, _begin(bottom)))
         return get()
 
     def __exit__(self, *reason: object) -> None:
-        _venturi.trace_swap(self._before.pop())
+        bottom, before = self._before.pop()
+        if bottom is not None and bottom.profiler is not None:
+            bottom.profiler._over()
+        _venturi.trace_swap(before)
 
 
 class native:
@@ -176,6 +197,9 @@ def trace(name: str, info: Info = None, hide_args: bool = False, hide_result: bo
     info = dict(info) if info else {}
 
     def decorate(function: F) -> F:
+        if isinstance(function, (classmethod, staticmethod)):
+            made = decorate(function.__func__)
+            return cast(F, made if isinstance(made, (classmethod, staticmethod)) else type(function)(made))
         count = getattr(function, "__traced__", 0)
         if not allow_multiple_trace and count:
             raise ValueError("Function '%s' has already been traced %d times" % (function, count))
@@ -184,12 +208,24 @@ def trace(name: str, info: Info = None, hide_args: bool = False, hide_result: bo
         except AttributeError:
             pass
         point = TracePoint(function, str(name), info, _full_name(function), hide_args, hide_result)
-        wrapper = _wrapper_of(function, point)
-        functools.update_wrapper(wrapper, function)
-        if not hasattr(wrapper, "__traced__"):
-            setattr(wrapper, "__traced__", count + 1)
-        return cast(F, wrapper)
+        run = _run_of(function, point)
+        if run is not None:
+            point._run, point._is_late = run, inspect.iscoroutinefunction(function)
+        functools.update_wrapper(point, function)
+        if not hasattr(point, "__traced__"):
+            setattr(point, "__traced__", count + 1)
+        kind = _KINDS.get(getattr(function, "__name__", ""))
+        return cast(F, kind(point) if kind and _is_in_class(function) else point)
     return decorate
+
+
+# What a class makes of functions with these names by itself.
+_KINDS: Dict[str, Any] = {"__new__": staticmethod, "__init_subclass__": classmethod, "__class_getitem__": classmethod}
+
+
+def _is_in_class(function: Any) -> bool:
+    around = getattr(function, "__qualname__", "").rpartition(".")[0]
+    return inspect.isfunction(function) and bool(around) and not around.endswith("<locals>")
 
 
 def _full_name(function: Any) -> str:
@@ -203,23 +239,29 @@ def _full_name(function: Any) -> str:
     return "%s.%s" % (getattr(function, "__module__", "?"), getattr(function, "__qualname__", "?"))
 
 
-def _wrapper_of(function: Callable[..., Any], point: TracePoint) -> Any:
+def _run_of(function: Any, point: TracePoint) -> Any:
+    """Makes of the generator or coroutine of a function one that is within a span; None if it is neither."""
     if inspect.iscoroutinefunction(function):
-        return _coroutine(function, point)
-    if inspect.isasyncgenfunction(function):
-        return _async_generator(function, point)
-    if inspect.isgeneratorfunction(function):
-        return _generator(function, point)
-    return point
+        run = _coroutine(point)
+    elif inspect.isasyncgenfunction(function):
+        run = _async_generator(point)
+    elif inspect.isgeneratorfunction(function):
+        run = _generator(point)
+        if function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            run = types.coroutine(run)
+    else:
+        return None
+    run.__name__, run.__qualname__ = getattr(function, "__name__", "?"), getattr(function, "__qualname__", "?")
+    return run
 
 
-def _generator(function: Callable[..., Any], point: TracePoint) -> Any:
-    def iterate(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+def _generator(point: TracePoint) -> Any:
+    def iterate(inner: Any, args: Any, kwargs: Any) -> Generator[Any, Any, Any]:
         section = point._section(args, kwargs)
         if section is None:
-            return (yield from function(*args, **kwargs))
+            return (yield from inner)
         try:
-            result = yield from section.steps(function(*args, **kwargs))
+            result = yield from section.steps(inner)
         except GeneratorExit:
             point._end(section, None)
             raise
@@ -231,8 +273,9 @@ def _generator(function: Callable[..., Any], point: TracePoint) -> Any:
     return iterate
 
 
-def _coroutine(function: Callable[..., Any], point: TracePoint) -> Any:
-    async def wait(*args: Any, **kwargs: Any) -> Any:
+def _coroutine(point: TracePoint) -> Any:
+    async def wait(function: Any, args: Any, kwargs: Any) -> Any:
+        # One that nobody awaits is called by nobody: Python would complain of both.
         section = point._section(args, kwargs)
         if section is None:
             return await function(*args, **kwargs)
@@ -253,12 +296,11 @@ def _same(awaitable: Any) -> Any:
     return awaitable
 
 
-def _async_generator(function: Callable[..., Any], point: TracePoint) -> Any:
-    async def iterate(*args: Any, **kwargs: Any) -> Any:
+def _async_generator(point: TracePoint) -> Any:
+    async def iterate(generator: Any, args: Any, kwargs: Any) -> Any:
         section = point._section(args, kwargs)
         run = section.steps if section is not None else _same
         try:
-            generator = function(*args, **kwargs)
             step = generator.__anext__()
             while True:
                 try:
@@ -383,7 +425,7 @@ def from_environment(hmac_key: Any = None) -> Optional[Profiler]:
     said = parse_traceparent(os.environ.get("TRACEPARENT"))
     if said is None:
         return None
-    _venturi.trace_swap(bottom_of({"base_id": said.base_id, "parent_id": said.parent_id, "flags": said.flags,
-                                   "tracestate": parse_tracestate(os.environ.get("TRACESTATE")) or None}, hmac_key))
-    _carry_everywhere()
+    clean()
+    _begin(bottom_of({"base_id": said.base_id, "parent_id": said.parent_id, "flags": said.flags,
+                      "tracestate": parse_tracestate(os.environ.get("TRACESTATE")) or None}, hmac_key))
     return get()

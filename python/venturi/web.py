@@ -4,12 +4,13 @@
     application = venturi.web.AsgiMiddleware(application, hmac_keys="secret_word", enabled=True)
 
 A request whose headers are signed with one of the keys continues its caller's trace with a span `wsgi` (`asgi`, `websocket`) that lasts until
-the answer is closed. It has path, query, method and scheme at its begin and the status at its end; an exception or a status of 500 and
-more is an error. All other requests are served as if the middleware were not there.
+the answer is closed. It has path, query, method and scheme at its begin and the status at its end, a websocket also the code that it was
+closed with (`websocket.code`); an exception, a status of 500 and more, a code of 1011 and more that the application gave, are errors. All
+other requests are served as if the middleware were not there.
 
 enable() and disable() overrule what every middleware of the process was given, as a service's settings do.
 """
-from typing import Any, Awaitable, Callable, Dict, Iterable, Iterator, List, MutableMapping, Optional, Tuple
+from typing import Any, Awaitable, Callable, Dict, Iterable, Iterator, List, Mapping, MutableMapping, Optional, Tuple
 from urllib.parse import quote
 
 from . import propagation, trace
@@ -24,6 +25,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 _PATH_SAFE = "/~!$&'()*+,;=:@"
+_FORBIDDEN = 403  # what servers answer where an application closes a websocket that it has not accepted
+_NORMAL, _FAILED = 1000, 1011  # codes of websockets: how they are closed if nothing is said, and from where on it is a failure
 _enabled: Optional[bool] = None
 _keys: List[str] = []
 
@@ -42,7 +45,7 @@ def disable() -> None:
 
 
 class ServerError(Exception):
-    """Stands for an answer with a status of 500 and more in the span; never raised."""
+    """Stands for an answer with a status of 500 and more in the span, or a websocket that is closed so; never raised."""
 
 
 class Middleware:
@@ -83,9 +86,9 @@ class WsgiMiddleware(Middleware):
             return self.application(environ, start_response)  # type: ignore[no-any-return]
         answer = _Answer(Span(self.name, {"request": _wsgi_request(environ)}, context))
 
-        def start(status: str, headers: List[Any], *exc_info: Any) -> Any:
-            answer.status = str(status)
-            return start_response(status, headers, *exc_info)
+        def start(*args: Any, **kwargs: Any) -> Any:
+            answer.status = _text(args[0] if args else kwargs.get("status"))
+            return start_response(*args, **kwargs)
         try:
             parts = answer.span.run(self.application, environ, start)
         except BaseException as error:
@@ -102,7 +105,8 @@ class _Answer:
         self.status = ""
 
     def finish(self, error: Optional[BaseException]) -> None:
-        self.span.stop(_facts(self.status), error or _server_error(self.status))
+        code = _code(self.status)
+        self.span.stop({} if code is None else {"request": {"status": code}}, error or _server_error(code, self.status))
 
 
 class _Body:
@@ -163,61 +167,115 @@ class AsgiMiddleware(Middleware):
         if context is None:
             await self.application(scope, receive, send)
             return
-        status, failure = "", None
+        failure = None
+        seen = _Messages()
         within = trace.Trace(self.name if scope["type"] == "http" else "websocket", {"request": _asgi_request(scope)})
 
         async def watch(message: Message) -> None:
-            nonlocal status
-            status = _asgi_status(message) or status
+            seen.sent(message)
             await send(message)
+
+        async def hear() -> Message:
+            message = await receive()
+            seen.received(message)
+            return message
 
         with trace.attach(context, context.get("hmac_key")):
             span = within.__enter__()
             try:
-                await self.application(scope, receive, watch)
+                await self.application(scope, hear, watch)
             except BaseException as error:
                 failure = error
                 raise
             finally:
-                for key, value in _facts(status).items():
+                for key, value in seen.facts().items():
                     span[key] = value
-                within.__exit__(None, failure or _server_error(status), None)
+                within.__exit__(None, failure or seen.error(), None)
+
+
+class _Messages:
+    """What the messages between a server and an application say of how it went. Messages of any kind are passed on; odd ones say nothing."""
+
+    def __init__(self) -> None:
+        self._status: Optional[int] = None
+        self._code: Optional[int] = None  # of a websocket: the first one counts
+        self._failed = ""
+
+    def sent(self, message: Any) -> None:
+        kind = _get(message, "type")
+        if kind in ("http.response.start", "websocket.http.response.start"):
+            self._status = _code(_text(_get(message, "status")))
+        elif kind == "websocket.accept":
+            self._status = 101
+        elif kind == "websocket.close" and self._code is None:
+            self._code = code = _close_code(message)
+            if self._status is None:
+                self._status = _FORBIDDEN
+            if code >= _FAILED:
+                self._failed = ("%d %s" % (code, _text(_get(message, "reason")))).strip()
+
+    def received(self, message: Any) -> None:
+        if self._code is None and _get(message, "type") == "websocket.disconnect":
+            self._code = _close_code(message)
+
+    def facts(self) -> Dict[str, Any]:
+        found: Dict[str, Any] = {}
+        if self._status is not None:
+            found["request"] = {"status": self._status}
+        if self._code is not None:
+            found["websocket"] = {"code": self._code}
+        return found
+
+    def error(self) -> Optional[ServerError]:
+        return ServerError(self._failed) if self._failed else _server_error(self._status, str(self._status))
 
 
 def _wsgi_request(environ: Environ) -> Dict[str, str]:
     """In osprofiler's words. Texts of an environ are bytes that were read as Latin-1."""
-    path = (environ.get("SCRIPT_NAME") or "") + (environ.get("PATH_INFO") or "")
-    return {"path": quote(path.encode("latin-1", "replace"), _PATH_SAFE), "query": environ.get("QUERY_STRING") or "",
-            "method": environ.get("REQUEST_METHOD") or "", "scheme": environ.get("wsgi.url_scheme") or ""}
+    path = _text(environ.get("SCRIPT_NAME")) + _text(environ.get("PATH_INFO"))
+    return {"path": quote(path.encode("latin-1", "replace"), _PATH_SAFE), "query": _text(environ.get("QUERY_STRING")),
+            "method": _text(environ.get("REQUEST_METHOD")), "scheme": _text(environ.get("wsgi.url_scheme"))}
 
 
 def _asgi_request(scope: Message) -> Dict[str, str]:
-    path, query = scope.get("path") or "", scope.get("query_string") or b""
-    return {"path": quote(path.encode("utf-8", "surrogatepass"), _PATH_SAFE), "query": query.decode("latin-1"),
-            "method": scope.get("method") or "GET", "scheme": scope.get("scheme") or "http"}
+    path = scope.get("path")
+    path = path if isinstance(path, bytes) else _text(path).encode("utf-8", "surrogatepass")
+    return {"path": quote(path, _PATH_SAFE), "query": _text(scope.get("query_string")),
+            "method": _text(scope.get("method")) or "GET", "scheme": _text(scope.get("scheme")) or "http"}
 
 
-def _asgi_header(scope: Message, name: str) -> Optional[bytes]:
-    wanted = name.encode("ascii")
-    return next((value for key, value in scope.get("headers") or () if key.lower() == wanted), None)
+def _asgi_header(scope: Message, name: str) -> Any:
+    headers = scope.get("headers")
+    for pair in headers if isinstance(headers, (list, tuple)) else ():  # what can be read once is the application's
+        if isinstance(pair, (list, tuple)) and len(pair) == 2 and _text(pair[0]).lower() == name:
+            return pair[1]
+    return None
 
 
-def _asgi_status(message: Message) -> str:
-    """The status that a message says, as text; "" for those that say none."""
-    kind = message.get("type")
-    if kind in ("http.response.start", "websocket.http.response.start"):
-        return str(message.get("status", ""))
-    return "101" if kind == "websocket.accept" else ""
+def _close_code(message: Any) -> int:
+    code = _get(message, "code")
+    return code if isinstance(code, int) else _NORMAL
 
 
-def _facts(status: str) -> Dict[str, Any]:
-    """What the end of a request says of its status."""
+def _get(message: Any, key: str) -> Any:
+    return message.get(key) if isinstance(message, Mapping) else None
+
+
+def _text(value: Any) -> str:
+    """What servers and applications say, of whatever type it is: "" if it is no text and no number."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return value if isinstance(value, str) else "%d" % value if isinstance(value, int) else ""
+
+
+def _code(status: str) -> Optional[int]:
+    """The number that a status begins with."""
     code = status[:3]
-    return {"request": {"status": int(code)}} if code.isdecimal() else {}
+    return int(code) if len(code) == 3 and code.isascii() and code.isdigit() else None
 
 
-def _server_error(status: str) -> Optional[ServerError]:
-    return ServerError(status) if status[:1] == "5" else None
+def _server_error(code: Optional[int], status: str) -> Optional[ServerError]:
+    return ServerError(status) if code is not None and code >= 500 else None
 
 
 def _is_true(value: Any) -> bool:

@@ -2,6 +2,7 @@
 #include "analyze/findings_impl.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define LEAST_S 0.2       /* shorter runs are start-up */
 #define WAITING 0.3       /* of one core: below that it waits for most of the time */
@@ -14,6 +15,7 @@
 #define GROWTH_BYTES 10000000 /* 10 MB: caches that fill are no finding */
 #define GROWTH_READINGS 16    /* four a quarter */
 #define QUARTERS 4
+#define PROGRAM_BYTES (VTI_CLIP_BYTES + 24)
 #define IO_RATE 100e6   /* bytes for each second of the run: what a plain disk does */
 #define CHILD_SHARE 0.5 /* of all CPU time: more than all others */
 
@@ -25,6 +27,26 @@ static bool knows(const struct vti_resource_tree *tree, enum vti_resource value)
 static double seconds(const struct vti_resource_tree *tree)
 {
     return (double)(tree->end_ns - tree->begin_ns) / 1e9;
+}
+
+/* "The program", or which one it is where several recordings are in one file. */
+static char *program_of(char to[PROGRAM_BYTES], const struct vti_finder *finder,
+                        const struct vti_resource_tree *tree)
+{
+    const struct vti_resources *resources = &finder->study->resources;
+    char name[VTI_CLIP_BYTES];
+
+    snprintf(to, PROGRAM_BYTES, "The program");
+    for (size_t i = 0; i < resources->process_count && resources->tree_count > 1; i++) {
+        const struct vti_resource_process *process = &resources->processes[i];
+
+        if (&resources->trees[process->tree] != tree || process->parent != VT_NONE)
+            continue;
+        snprintf(to, PROGRAM_BYTES, "%s (pid %u)",
+                 vti_clip(name, process->name ? process->name : "", "", 0), process->pid);
+        break;
+    }
+    return to;
 }
 
 static const struct vti_evidence whole = {.what = "recording", .id = VT_NONE};
@@ -73,15 +95,17 @@ static void say_cpu(struct vti_finder *finder, const struct vti_resource_tree *t
     double passed_s = seconds(tree);
     char cpu[VTI_NUMBER_BYTES];
     char passed[VTI_NUMBER_BYTES];
+    char program[PROGRAM_BYTES];
 
+    program_of(program, finder, tree);
     vti_text_duration(cpu, tree->cpu_s * 1e9);
     vti_text_duration(passed, passed_s * 1e9);
     if (tree->cores < WAITING && tree->others_busy < OTHERS)
         vti_finding_say(finder, VTI_SEVERITY_NOTICE, 1 - tree->cores, &whole, "",
-                        "The program mostly waited: it used %s of CPU time in %s.", cpu, passed);
+                        "%s mostly waited: it used %s of CPU time in %s.", program, cpu, passed);
     else if (tree->cpu_count > 1 && tree->cores >= BUSY * tree->cpu_count)
         vti_finding_say(finder, VTI_SEVERITY_INFO, tree->cores / tree->cpu_count, &whole, "",
-                        "The program kept all %u CPUs busy: %s of CPU time in %s.", tree->cpu_count,
+                        "%s kept all %u CPUs busy: %s of CPU time in %s.", program, tree->cpu_count,
                         cpu, passed);
     else if (is_one_core(tree) && tree->cpu_count > 1 && threads > 1 && tree->others_busy < OTHERS)
         vti_finding_say(finder, VTI_SEVERITY_NOTICE, 0.5, &whole, "",
@@ -90,7 +114,7 @@ static void say_cpu(struct vti_finder *finder, const struct vti_resource_tree *t
                         threads, cpu, passed, tree->cpu_count);
     else if (is_one_core(tree))
         vti_finding_say(finder, VTI_SEVERITY_INFO, fmin(tree->cores, 1) / 2, &whole, "",
-                        "The program is bound by CPU: %s of CPU time in %s.", cpu, passed);
+                        "%s is bound by CPU: %s of CPU time in %s.", program, cpu, passed);
 }
 
 void vti_find_cpu(struct vti_finder *finder)
@@ -103,17 +127,21 @@ void vti_find_cpu(struct vti_finder *finder)
             say_cpu(finder, &resources->trees[i]);
 }
 
+/* Said once: recordings of one file that ran side by side saw the same. */
 void vti_find_busy_machine(struct vti_finder *finder)
 {
     const struct vti_resources *resources = &finder->study->resources;
+    const struct vti_resource_tree *most = NULL;
 
     for (size_t i = 0; i < resources->tree_count; i++)
-        if (resources->trees[i].others_busy >= OTHERS && seconds(&resources->trees[i]) >= LEAST_S)
-            vti_finding_say(finder, VTI_SEVERITY_NOTICE, resources->trees[i].others_busy / 2,
-                            &whole, "",
-                            "Other programs kept %.0f %% of the machine's CPUs busy meanwhile: "
-                            "times may be longer than on an idle one.",
-                            resources->trees[i].others_busy * 100);
+        if (resources->trees[i].others_busy >= OTHERS && seconds(&resources->trees[i]) >= LEAST_S &&
+            (!most || resources->trees[i].others_busy > most->others_busy))
+            most = &resources->trees[i];
+    if (most)
+        vti_finding_say(finder, VTI_SEVERITY_NOTICE, most->others_busy / 2, &whole, "",
+                        "Other programs kept %s%.0f %% of the machine's CPUs busy meanwhile: "
+                        "times may be longer than on an idle one.",
+                        resources->tree_count > 1 ? "up to " : "", most->others_busy * 100);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -147,6 +175,7 @@ void vti_find_memory_growth(struct vti_finder *finder)
         double means[QUARTERS] = {0};
         char from[VTI_NUMBER_BYTES];
         char to[VTI_NUMBER_BYTES];
+        char program[PROGRAM_BYTES];
         bool is_rising = quarters(&resources->trees[i].series, means);
 
         for (int q = 1; q < QUARTERS && is_rising; q++)
@@ -154,11 +183,14 @@ void vti_find_memory_growth(struct vti_finder *finder)
         if (!is_rising || means[QUARTERS - 1] < GROWTH * means[0] ||
             means[QUARTERS - 1] - means[0] < GROWTH_BYTES)
             continue;
-        vti_finding_say(finder, VTI_SEVERITY_NOTICE, 1 - means[0] / means[QUARTERS - 1], &whole, "",
-                        "Memory rose through the whole run: %s on average in its first quarter, %s "
-                        "in its last.",
-                        vti_text_bytes(from, (uint64_t)means[0]),
-                        vti_text_bytes(to, (uint64_t)means[QUARTERS - 1]));
+        vti_finding_say(
+            finder, VTI_SEVERITY_NOTICE, 1 - means[0] / means[QUARTERS - 1], &whole, "",
+            "Memory%s%s rose through the whole run: %s on average in its first "
+            "quarter, %s in its last.",
+            resources->tree_count > 1 ? " of " : "",
+            resources->tree_count > 1 ? program_of(program, finder, &resources->trees[i]) : "",
+            vti_text_bytes(from, (uint64_t)means[0]),
+            vti_text_bytes(to, (uint64_t)means[QUARTERS - 1]));
     }
 }
 
@@ -174,12 +206,15 @@ void vti_find_io(struct vti_finder *finder)
         char read[VTI_NUMBER_BYTES];
         char written[VTI_NUMBER_BYTES];
         char each[VTI_NUMBER_BYTES];
+        char program[PROGRAM_BYTES];
 
         if (!knows(tree, VTI_RESOURCE_READ_BYTES) || !knows(tree, VTI_RESOURCE_WRITTEN_BYTES) ||
             seconds(tree) < LEAST_S || !(rate >= IO_RATE))
             continue;
         vti_finding_say(finder, VTI_SEVERITY_INFO, fmin(rate / (10 * IO_RATE), 1), &whole, "",
-                        "Much input and output: %s read, %s written, %s a second.",
+                        "Much input and output%s%s: %s read, %s written, %s a second.",
+                        resources->tree_count > 1 ? " of " : "",
+                        resources->tree_count > 1 ? program_of(program, finder, tree) : "",
                         vti_text_bytes(read, tree->read_bytes),
                         vti_text_bytes(written, tree->written_bytes),
                         vti_text_bytes(each, (uint64_t)rate));

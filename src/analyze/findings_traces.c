@@ -4,8 +4,10 @@
 #include "base/uuid.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define WHERE_BYTES 80
+#define SLOW_BYTES (VTI_CLIP_BYTES + 160)
 #define SELF_SHARE 0.3 /* of its trace: less is one span among several */
 
 static struct vti_evidence evidence_of(char base[VTI_UUID_TEXT], const struct vti_trace *trace,
@@ -77,20 +79,6 @@ void vti_find_trace_errors(struct vti_finder *finder)
                     vti_clip(error, *span->error_type ? span->error_type : "an error", "", 0));
 }
 
-static const struct vti_trace *slowest_of(const struct vti_traces *traces)
-{
-    const struct vti_trace *slowest = NULL;
-
-    for (size_t i = 0; i < traces->trace_count; i++) {
-        const struct vti_trace *trace = &traces->traces[i];
-
-        if (trace->span_count > 1 &&
-            (!slowest || trace->end_ns - trace->begin_ns > slowest->end_ns - slowest->begin_ns))
-            slowest = trace;
-    }
-    return slowest;
-}
-
 /* Nothing else was under way then: whoever wants the trace shorter looks there. */
 static const struct vti_trace_span *costliest(const struct vti_trace *trace)
 {
@@ -102,29 +90,75 @@ static const struct vti_trace_span *costliest(const struct vti_trace *trace)
     return most;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* What half of the traces took at most; 0 without memory. */
+static int64_t middle_of(const struct vti_traces *traces)
+{
+    int64_t *times = calloc(traces->trace_count + 1, sizeof *times);
+    int64_t middle;
+
+    if (!times)
+        return 0;
+    for (size_t i = 0; i < traces->trace_count; i++)
+        times[i] = traces->traces[i].end_ns - traces->traces[i].begin_ns;
+    qsort(times, traces->trace_count, sizeof *times, by_number);
+    middle = times[traces->trace_count / 2];
+    free(times);
+    return middle;
+}
+
+/* "The trace took 3 s", or which of several took the longest, and how long the others took. */
+static void say_how_slow(char to[SLOW_BYTES], const struct vti_traces *traces,
+                         const struct vti_trace *trace)
+{
+    char time[VTI_NUMBER_BYTES];
+    char middle[VTI_NUMBER_BYTES];
+    char base[VTI_UUID_TEXT];
+    char name[VTI_CLIP_BYTES];
+
+    vti_text_duration(time, (double)(trace->end_ns - trace->begin_ns));
+    vti_uuid_text(trace->base, base);
+    if (traces->trace_count == 1)
+        snprintf(to, SLOW_BYTES, "The trace took %s", time);
+    else
+        snprintf(to, SLOW_BYTES,
+                 "The slowest of %zu traces, %.8s (%s), took %s (the middle one %s)",
+                 traces->trace_count, base, vti_clip(name, trace->spans[0].name, "", 0), time,
+                 vti_text_duration(middle, (double)middle_of(traces)));
+}
+
+/* Of several it is said in any case, and first: whoever records traces looks for that one. */
 void vti_find_slow_trace(struct vti_finder *finder)
 {
     const struct vti_traces *traces = &finder->study->traces;
-    const struct vti_trace *trace = slowest_of(traces);
+    const struct vti_trace *trace = vti_traces_slowest(traces);
     const struct vti_trace_span *span = trace ? costliest(trace) : NULL;
+    bool is_one = traces->trace_count == 1;
     struct vti_evidence evidence;
     char base[VTI_UUID_TEXT];
+    char slow[SLOW_BYTES];
     char name[VTI_CLIP_BYTES];
     char service[VTI_CLIP_BYTES];
-    char time[VTI_NUMBER_BYTES];
-    double whole;
     double share;
 
-    if (!span || trace->end_ns <= trace->begin_ns)
+    if (!span || trace->end_ns <= trace->begin_ns || (is_one && trace->span_count == 1))
         return;
-    whole = (double)(trace->end_ns - trace->begin_ns);
-    share = (double)span->self_ns / whole;
-    if (!(share >= SELF_SHARE))
+    share = (double)span->self_ns / (double)(trace->end_ns - trace->begin_ns);
+    if (is_one && !(share >= SELF_SHARE))
         return;
     evidence = evidence_of(base, trace, span);
-    vti_finding_say(finder, VTI_SEVERITY_NOTICE, share, &evidence, "",
-                    "%s took %s, %.0f %% of it within %s (%s) itself, on its critical path.",
-                    traces->trace_count == 1 ? "The trace" : "The slowest trace",
-                    vti_text_duration(time, whole), share * 100, vti_clip(name, span->name, "", 0),
-                    vti_clip(service, service_of(finder, span), "", 0));
+    say_how_slow(slow, traces, trace);
+    if (share >= SELF_SHARE && trace->span_count > 1)
+        vti_finding_say(finder, VTI_SEVERITY_NOTICE, is_one ? share : 1, &evidence, "",
+                        "%s, %.0f %% of it within %s (%s) itself, on its critical path.", slow,
+                        share * 100, vti_clip(name, span->name, "", 0),
+                        vti_clip(service, service_of(finder, span), "", 0));
+    else
+        vti_finding_say(finder, VTI_SEVERITY_NOTICE, 1, &evidence, "", "%s.", slow);
 }

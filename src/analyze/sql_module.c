@@ -7,6 +7,7 @@
  */
 #include "analyze/sql_table.h"
 
+#include "analyze/traces_self.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -19,6 +20,7 @@ struct vti_sql_database {
     vt_recording *recording; /* borrowed */
     const volatile int *is_interrupted;
     int error;
+    struct vti_trace_selves *selves; /* owned; NULL: nobody has asked */
     struct entry {
         struct vti_sql_database *database;
         const struct vti_sql_table *table;
@@ -217,7 +219,8 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *letters, in
     struct vti_sql_scan scan = {.recording = database->recording,
                                 .filter = {INT64_MIN, INT64_MAX, VT_NONE},
                                 .site = VT_NONE,
-                                .is_interrupted = database->is_interrupted};
+                                .is_interrupted = database->is_interrupted,
+                                .selves = &database->selves};
     int code;
 
     (void)number;
@@ -291,6 +294,8 @@ int vti_sql_register(sqlite3 *db, vt_recording *recording, const volatile int *i
 
 void vti_sql_database_free(struct vti_sql_database *database)
 {
+    if (database)
+        vti_trace_selves_free(database->selves);
     free(database);
 }
 

@@ -1,6 +1,7 @@
 /* sql_spans.c - table spans: one row for each span, in the order in which they end, track by
  * track. */
 #include "analyze/sql_table.h"
+#include "analyze/traces_self.h"
 #include "analyze/values.h"
 #include "base/error.h"
 #include "base/uuid.h"
@@ -149,19 +150,46 @@ static void result_trace(const struct vt_span *span, unsigned at, struct sqlite3
     vti_sql_result_text(context, text);
 }
 
+static void result_time(const struct vt_span *span, unsigned at, struct sqlite3_context *context)
+{
+    const int64_t times[] = {[BEGIN_NS - BEGIN_NS] = span->begin_ns,
+                             [END_NS - BEGIN_NS] = span->end_ns,
+                             [DURATION_NS - BEGIN_NS] = span->end_ns - span->begin_ns,
+                             [CORRECTED_NS - BEGIN_NS] = span->corrected_ns};
+
+    vti_sql_result_int(context, times[at - BEGIN_NS]);
+}
+
+/* As the statistics have it: of a span of a trace without its children, wherever they ran. */
+static void result_self(struct state *state, unsigned at, struct sqlite3_context *context)
+{
+    struct vti_trace_selves **selves = state->scan.selves;
+    struct vt_span span = state->span;
+
+    if (span.has_trace && !*selves && vti_trace_selves_load(selves, state->scan.recording))
+        return;
+    if (span.has_trace)
+        vti_trace_selves_apply(*selves, &span);
+    vti_sql_result_int(context, at == SELF_NS ? span.self_ns : span.corrected_self_ns);
+}
+
 /* What is not set stays null. */
 static void column(void *arg, unsigned at, struct sqlite3_context *context)
 {
     struct state *state = arg;
     const struct vt_span *span = &state->span;
-    const int64_t times[] = {span->begin_ns, span->end_ns,       span->end_ns - span->begin_ns,
-                             span->self_ns,  span->corrected_ns, span->corrected_self_ns};
 
-    if (at >= BEGIN_NS && at <= CORRECTED_SELF_NS) {
-        vti_sql_result_int(context, times[at - BEGIN_NS]);
-        return;
-    }
     switch (at) {
+    case BEGIN_NS:
+    case END_NS:
+    case DURATION_NS:
+    case CORRECTED_NS:
+        result_time(span, at, context);
+        break;
+    case SELF_NS:
+    case CORRECTED_SELF_NS:
+        result_self(state, at, context);
+        break;
     case ID:
     case PARENT_ID:
         result_number(state, at == PARENT_ID, context);

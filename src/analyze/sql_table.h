@@ -18,6 +18,7 @@ struct vti_sql_scan {
     struct vt_filter filter;            /* track, and times in which rows begin */
     uint32_t site;                      /* or VT_NONE: all */
     const volatile int *is_interrupted; /* to be looked at in long loops without rows */
+    struct vti_trace_selves **selves;   /* of the database: loaded by whoever needs it first */
 };
 
 #define VTI_SQL_NO_COLUMN (-1)

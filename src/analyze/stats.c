@@ -200,7 +200,8 @@ static int finish_asyncs(struct job *job)
 {
     struct vti_facts *facts = &job->recording->facts;
     bool is_filtered = job->filter.to_ns != INT64_MAX || job->filter.track != VT_NONE;
-    int result = 0;
+    struct vti_gaps gaps;
+    int result = vti_gaps_find(&gaps, job->recording);
 
     if (is_filtered && has_open_asyncs(job))
         for (uint32_t i = 0; i < facts->track_ids.count && !result; i++)
@@ -212,8 +213,10 @@ static int finish_asyncs(struct job *job)
         if (!async->is_used || !async->has_begin || at < 0)
             continue;
         async->end_ns = vti_track_end_ns(job->recording, facts->tracks[at]);
+        vti_gaps_cut(&gaps, async);
         result = add_async(job, async, false);
     }
+    vti_gaps_fini(&gaps);
     return result;
 }
 

@@ -91,6 +91,7 @@ void vti_traces_fini(struct vti_traces *traces)
         free(owned->spans);
         free(owned->trace_of);
         free(owned->clock_of);
+        free(owned->clock_errors);
         free(owned);
     }
     free(traces->traces);
@@ -121,14 +122,18 @@ int64_t vti_traces_process(struct vti_traces *traces, uint32_t recording, uint32
     return at;
 }
 
-int vti_traces_clock(struct vti_traces *traces, uint32_t process, const char *name)
+int vti_traces_clock(struct vti_traces *traces, uint32_t process, const char *name,
+                     int64_t error_ns)
 {
     struct vti_trace_owned *owned = traces->owned;
     int is_new;
     int64_t at = vti_map_add(owned->clocks, name, strlen(name), &is_new);
 
-    if (at < 0)
+    if (at < 0 || (is_new && vti_grow(&owned->clock_errors, (size_t)at, &owned->clock_error_room,
+                                      sizeof *owned->clock_errors)))
         return VTI_E_NOMEM;
+    if (is_new || owned->clock_errors[at] < error_ns)
+        owned->clock_errors[at] = error_ns;
     owned->clock_of[process] = (uint32_t)at;
     return 0;
 }

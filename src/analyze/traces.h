@@ -1,7 +1,7 @@
 /*
  * traces.h - the traces of several recordings, each as one tree of spans.
  *
- * Spans are linked by the last 64 bits of their ids within a trace, so that parents that came in a `traceparent` are found as well. Times are
+ * Spans are linked by their ids within a trace; parents that came in a `traceparent` are found by the 64 bits that it has. Times are
  * nanoseconds since 1970, on the clock of the first recording's first host as far as that is known.
  */
 #ifndef VENTURI_ANALYZE_TRACES_H
@@ -27,12 +27,13 @@ struct vti_trace_process {
     const char *service,
         *project; /* what the program said, else the name of the process or of the log; project may be "" */
     const char *host;
+    bool has_project; /* it was said, and may be "" */
     uint32_t pid;
     uint32_t recording; /* index */
     bool is_imported;   /* from a file of another tool: no pid, and a clock that may be any */
     bool is_log;        /* from a trace log, which does not tell errors but those of databases */
     int64_t
-        skew_ns; /* what was added to its times so that children lie within their parents; 0: nothing */
+        skew_ns; /* what was added to its times so that no span begins before its parent; 0: nothing */
 };
 
 struct vti_trace_span {
@@ -48,10 +49,13 @@ struct vti_trace_span {
     uint32_t attr_count;
     uint32_t parent, first_child, next; /* indices into the trace's spans; VTI_NO_SPAN: none */
     uint32_t depth;
+    uint64_t order; /* in which those of its recording began, of such that began at the same time */
     bool is_finished, has_error;
     bool is_critical; /* on the critical path of its trace */
     bool
         is_orphan; /* its parent is named and in none of the files; a root whose parent is the base is none */
+    bool is_own_parent; /* an orphan that names itself, or a span inside of it, as its parent */
+    bool is_cut; /* it did not end, for all that is known: what came next of its process was lost */
 };
 
 struct vti_trace {

@@ -17,7 +17,8 @@ static int take_span(const struct vt_span *from, void *arg)
                                   .site = from->site,
                                   .begin_ns = from->begin_ns,
                                   .end_ns = from->end_ns,
-                                  .is_finished = from->is_finished};
+                                  .is_finished = from->is_finished,
+                                  .is_cut = !from->is_finished && (from->flags & VT_FLAG_IN_GAP)};
     bool is_new;
     int64_t source;
 

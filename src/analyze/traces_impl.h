@@ -22,6 +22,10 @@ struct vti_trace_owned {
         *clock_of; /* beside the processes: which clock they read, the first one is the right one */
     size_t clock_room;
     struct vti_map *clocks;
+    int64_t *clock_errors; /* by how much each of the clocks may be wrong for all that is known */
+    size_t clock_error_room;
+    const uint8_t *
+        only; /* the trace that is asked for; spans of others tell of clocks. NULL: all; borrowed */
 };
 
 /* Makes `traces` empty, with its `owned`. All of these: 0 or a negative code. */
@@ -31,8 +35,9 @@ int vti_traces_start(struct vti_traces *traces);
 int64_t vti_traces_process(struct vti_traces *traces, uint32_t recording, uint32_t id,
                            bool *is_new);
 
-/* Processes of one clock name read the same one. */
-int vti_traces_clock(struct vti_traces *traces, uint32_t process, const char *name);
+/* Processes of one clock name read the same one, which may be wrong by so much. */
+int vti_traces_clock(struct vti_traces *traces, uint32_t process, const char *name,
+                     int64_t error_ns);
 
 /* Enters a span of a trace; `span` is copied, its texts live as long as the traces. */
 int vti_traces_span(struct vti_traces *traces, const uint8_t base[16],
@@ -57,7 +62,13 @@ int vti_traces_load_bare(struct vti_traces *traces, vt_recording *recording);
 /* Parents of all spans, duplicates left out, no circles (traces_link.c). */
 int vti_traces_link(struct vti_traces *traces);
 
-/* Clocks of other hosts are moved so that children lie within their parents (traces_skew.c). */
+/* What processes say of themselves, of which spans enter them (traces_process.c). */
+int vti_traces_say(struct vti_traces *traces);
+
+/* Forgets all traces but one, and processes that have no part in it (traces_process.c). */
+int vti_traces_keep(struct vti_traces *traces, const uint8_t base[16]);
+
+/* Clocks of other hosts are moved so that no span begins before its parent (traces_skew.c). */
 int vti_traces_align(struct vti_traces *traces);
 
 /* Marks the critical path of a trace (traces_path.c). `scratch` has room for an index of each of its spans. */

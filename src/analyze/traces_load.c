@@ -4,9 +4,12 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "format/facts.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define ERROR_MOST_NS (INT64_C(1) << 60) /* of a clock; beyond any time that there is */
 
 struct job {
     struct vti_traces *traces;
@@ -14,7 +17,8 @@ struct job {
     uint32_t at; /* of the recording */
     int64_t start_ns;
     const uint8_t *only;
-    uint32_t track; /* the one asked for last, and what it says */
+    bool has_clocks; /* more than one host: all traces tell how their clocks differ */
+    uint32_t track;  /* the one asked for last, and what it says */
     uint32_t process;
     const char *thread;
     uint32_t site; /* likewise */
@@ -24,6 +28,20 @@ struct job {
 static const char *text_of(struct job *job, const char *text)
 {
     return vti_traces_text(job->traces, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* What the anchors of a host's clocks leave open, and the links between them. */
+static int64_t clock_error(const struct job *job, const struct vt_host_info *host)
+{
+    const struct vti_clocks *clocks = &job->recording->facts.clocks;
+    int64_t most = 0;
+    int64_t link = host->error_ns > 0 ? host->error_ns : 0;
+
+    for (size_t i = 0; i < clocks->count; i++)
+        for (size_t k = 0; k < clocks->clocks[i].anchor_count; k++)
+            if (clocks->clocks[i].host == host->id && clocks->clocks[i].anchors[k].error_ns > most)
+                most = clocks->clocks[i].anchors[k].error_ns;
+    return most + (link < ERROR_MOST_NS ? link : ERROR_MOST_NS);
 }
 
 /* Where a process ran. An import knows no host: its clock may be any. */
@@ -38,13 +56,15 @@ static int take_host(struct job *job, uint32_t process, uint32_t host_id)
             continue;
         if (strcmp(host.name, VTI_HOST_IMPORTED)) {
             to->host = text_of(job, host.name);
-            return to->host ? vti_traces_clock(job->traces, process, to->host) : VTI_E_NOMEM;
+            return to->host
+                       ? vti_traces_clock(job->traces, process, to->host, clock_error(job, &host))
+                       : VTI_E_NOMEM;
         }
         to->is_log = host.os && !strcmp(host.os, VTI_OS_LOG);
     }
     to->is_imported = true;
     snprintf(clock, sizeof clock, "\n%u", job->at);
-    return vti_traces_clock(job->traces, process, clock);
+    return vti_traces_clock(job->traces, process, clock, 0);
 }
 
 static int64_t process_of(struct job *job, uint32_t id)
@@ -128,24 +148,12 @@ static int take_value(struct job *job, struct vti_value *to, const struct vt_val
     return 0;
 }
 
-/* What a span says of its process holds for all of that one's. */
-static void take_said(struct job *job, const struct vti_trace_attr *attr)
-{
-    struct vti_trace_process *process = &job->traces->processes[job->process];
-
-    if (!attr->is_of_begin || attr->value.type != VTI_VALUE_TEXT || !attr->value.text.len)
-        return;
-    if (!strcmp(attr->key, "service"))
-        process->service = attr->value.text.data;
-    else if (!strcmp(attr->key, "project"))
-        process->project = attr->value.text.data;
-    else if (!strcmp(attr->key, "host"))
-        process->host = attr->value.text.data;
-}
-
 static int take_attrs(struct job *job, struct vti_trace_span *to, const struct vt_span *from)
 {
     struct vti_trace_attr *attrs;
+    bool is_instant = from->begin_ns == from->end_ns && (from->flags & VT_FLAG_FAILED);
+    bool has_failed =
+        false; /* the time does not tell: what is said from its error on is of the end */
 
     if (!from->attr_count)
         return 0;
@@ -157,10 +165,10 @@ static int take_attrs(struct job *job, struct vti_trace_span *to, const struct v
 
         vt_recording_site_by_id(job->recording, from->attrs[i].key, &key);
         attrs[i].key = text_of(job, key.name);
-        attrs[i].is_of_begin = from->attrs[i].is_of_begin;
+        has_failed |= is_instant && key.name && !strcmp(key.name, "etype");
+        attrs[i].is_of_begin = from->attrs[i].is_of_begin && !has_failed;
         if (!attrs[i].key || take_value(job, &attrs[i].value, &from->attrs[i].value))
             return VTI_E_NOMEM;
-        take_said(job, &attrs[i]);
         if (attrs[i].is_of_begin || attrs[i].value.type != VTI_VALUE_TEXT)
             continue;
         if (!strcmp(attrs[i].key, "etype"))
@@ -184,37 +192,53 @@ static int take_error(struct job *job, struct vti_trace_span *to, const struct v
     return to->error_type && to->error_message ? 0 : VTI_E_NOMEM;
 }
 
+/* Texts and facts; of a trace that is not asked for as much as decides which of two records of a span is kept. */
+static int take_texts(struct job *job, struct vti_trace_span *to, const struct vt_span *from,
+                      bool is_other)
+{
+    int code = take_name(job, from->site);
+
+    to->name = job->name;
+    if (is_other) {
+        to->attr_count = from->attr_count;
+        to->has_error = from->has_error || (from->flags & VT_FLAG_FAILED);
+        return code;
+    }
+    if (!code)
+        code = take_attrs(job, to, from);
+    return code ? code : take_error(job, to, from);
+}
+
 static int take_span(const struct vt_span *from, void *arg)
 {
     struct job *job = arg;
-    struct vti_trace_span span = {.error_type = "", .error_message = ""};
+    struct vti_trace_span span = {.name = "", .error_type = "", .error_message = ""};
+    bool is_other;
     int code;
 
     if (!from->has_trace || vti_uuid_is_zero(from->trace_base)) {
         job->traces->untraced_spans += from->async_id != 0;
         return 0;
     }
-    if (job->only && memcmp(from->trace_base, job->only, sizeof from->trace_base))
+    is_other = job->only && memcmp(from->trace_base, job->only, sizeof from->trace_base);
+    if (is_other && !job->has_clocks)
         return 0;
     code = take_track(job, from->track);
     if (!code)
-        code = take_name(job, from->site);
-    if (!code)
-        code = take_attrs(job, &span, from);
-    if (!code)
-        code = take_error(job, &span, from);
+        code = take_texts(job, &span, from, is_other);
     if (code)
         return code;
     memcpy(span.id, from->trace_span, sizeof span.id);
     memcpy(span.parent_id, from->trace_parent, sizeof span.parent_id);
-    span.name = job->name;
     span.site = from->site;
+    span.order = from->async_id;
     span.process = job->process;
     span.thread = job->thread;
     if (__builtin_add_overflow(job->start_ns, from->begin_ns, &span.begin_ns) ||
         __builtin_add_overflow(job->start_ns, from->end_ns, &span.end_ns))
         span.begin_ns = span.end_ns = INT64_MAX; /* of a file that lies about its clock */
     span.is_finished = from->is_finished;
+    span.is_cut = !from->is_finished && (from->flags & VT_FLAG_IN_GAP);
     if (!from->is_finished && job->traces->processes[job->process].is_imported)
         span.end_ns = span.begin_ns; /* the end of a log is that of no span */
     return vti_traces_span(job->traces, from->trace_base, &span);
@@ -224,9 +248,13 @@ int vti_traces_load(struct vti_traces *traces, vt_recording *const *recordings, 
                     const uint8_t *only)
 {
     static const struct vt_filter all = {INT64_MIN, INT64_MAX, VT_NONE};
-    struct job job = {.traces = traces, .only = only};
+    struct job job = {.traces = traces, .only = only, .has_clocks = count > 1};
     int code = vti_traces_start(traces);
 
+    if (!code)
+        ((struct vti_trace_owned *)traces->owned)->only = only;
+    for (size_t i = 0; i < count; i++)
+        job.has_clocks |= recordings[i]->facts.host_ids.count > 1;
     for (size_t i = 0; i < count && !code; i++) {
         struct vt_recording_info info;
 

@@ -2,7 +2,7 @@
  * traces_path.c - the critical path of a trace: the spans that, had they been shorter, would have ended it sooner.
  *
  * From the end backwards: within a span the child that ended last, then the one that ended last before that one began, and so on; each of
- * these likewise inside. What ran beside them is not on it. No recursion: depth is the file's to choose.
+ * these likewise inside. What ran beside them is not on it, nor what is not known to have lasted: its end was lost. No recursion: depth is the file's to choose.
  */
 #include "analyze/traces_impl.h"
 
@@ -29,7 +29,7 @@ static void mark_siblings(struct vti_trace *trace, uint32_t first, int64_t until
     int64_t end = until;
 
     for (uint32_t at = first; at != VTI_NO_SPAN; at = trace->spans[at].next)
-        if (trace->spans[at].begin_ns <= until)
+        if (trace->spans[at].begin_ns <= until && !trace->spans[at].is_cut)
             scratch[count++] = at;
     sorted = trace->spans;
     if (count > 1)

@@ -1,10 +1,10 @@
 /*
  * traces_skew.c - clocks of several hosts, brought together by what calls across them say.
  *
- * A child lies within its parent. Each call from a host to another therefore says between which bounds their clocks differ, and all of
- * them together leave a range; what is taken is the value in it that is nearest to none. Where no value fits all (a child that goes on
- * after its parent), only begins count: a child never begins before its parent. Hosts are placed from the first one outwards, those
- * that are not known (of logs) last. Clocks that fit are never touched, nor those that differ by less than clocks can be read.
+ * A child never begins before its parent: only that says that clocks differ. That it ends after its parent, or begins long after it, is work that was
+ * handed over. Each call from a host to another therefore is a bound for how their clocks differ, and those of all traces together leave a range; what is
+ * taken is the value in it that is nearest to none. Hosts are placed from the first one outwards, those that are not known (of logs) last.
+ * Clocks that fit are never touched, nor those that differ by less than they may be wrong.
  */
 #include "analyze/traces_impl.h"
 
@@ -21,8 +21,8 @@ struct range {
 
 struct pair {
     uint32_t first, second; /* clocks; first < second */
-    struct range within;    /* children within their parents */
-    struct range begins;    /* children begin after their parents */
+    struct range range;
+    int64_t error_ns; /* of both together */
 };
 
 struct pairs {
@@ -31,19 +31,13 @@ struct pairs {
     struct vti_map *index; /* both clocks to the place in the list */
 };
 
-static void narrow(struct range *range, bool is_reversed, int64_t least, int64_t most)
+static int64_t error_of(const struct vti_trace_owned *owned, uint32_t first, uint32_t second)
 {
-    if (is_reversed) {
-        int64_t swap = least;
-
-        least = most == INT64_MAX ? -INT64_MAX : -most;
-        most = -swap;
-    }
-    range->least = least > range->least ? least : range->least;
-    range->most = most < range->most ? most : range->most;
+    return READ_NS + owned->clock_errors[first] + owned->clock_errors[second];
 }
 
-static struct pair *find_pair(struct pairs *pairs, uint32_t first, uint32_t second)
+static struct pair *find_pair(struct pairs *pairs, uint32_t first, uint32_t second,
+                              int64_t error_ns)
 {
     const uint32_t key[2] = {first, second};
     const struct range any = {-INT64_MAX, INT64_MAX};
@@ -62,18 +56,9 @@ static struct pair *find_pair(struct pairs *pairs, uint32_t first, uint32_t seco
             pairs->list = list;
             pairs->room = room;
         }
-        pairs->list[pairs->count++] = (struct pair){first, second, any, any};
+        pairs->list[pairs->count++] = (struct pair){first, second, any, error_ns};
     }
     return &pairs->list[at];
-}
-
-/* Whether the end of a child says something about clocks. Where the host of one is not known it is most likely the other's, and the child's work was handed over. */
-static bool has_ends(const struct vti_traces *traces, const struct vti_trace_span *parent,
-                     const struct vti_trace_span *child)
-{
-    return parent->is_finished && child->is_finished &&
-           !traces->processes[parent->process].is_imported &&
-           !traces->processes[child->process].is_imported;
 }
 
 static int gather(struct pairs *pairs, const struct vti_traces *traces)
@@ -85,7 +70,7 @@ static int gather(struct pairs *pairs, const struct vti_traces *traces)
         const struct vti_trace_span *parent;
         uint32_t to = owned->clock_of[child->process];
         uint32_t from;
-        bool is_reversed;
+        int64_t least;
         struct pair *pair;
 
         if (owned->trace_of[i] == VTI_NO_SPAN || child->parent == VTI_NO_SPAN)
@@ -94,24 +79,25 @@ static int gather(struct pairs *pairs, const struct vti_traces *traces)
         from = owned->clock_of[parent->process];
         if (from == to)
             continue;
-        is_reversed = from > to;
-        pair = find_pair(pairs, is_reversed ? to : from, is_reversed ? from : to);
+        pair = from < to ? find_pair(pairs, from, to, error_of(owned, from, to))
+                         : find_pair(pairs, to, from, error_of(owned, from, to));
         if (!pair)
             return VTI_E_NOMEM;
-        narrow(&pair->begins, is_reversed, parent->begin_ns - child->begin_ns, INT64_MAX);
-        narrow(&pair->within, is_reversed, parent->begin_ns - child->begin_ns,
-               has_ends(traces, parent, child) ? parent->end_ns - child->end_ns : INT64_MAX);
+        least = parent->begin_ns - child->begin_ns;
+        if (from < to)
+            pair->range.least = least > pair->range.least ? least : pair->range.least;
+        else
+            pair->range.most = -least < pair->range.most ? -least : pair->range.most;
     }
     return 0;
 }
 
 static int64_t nearest(const struct pair *pair)
 {
-    const struct range *range = pair->within.least <= pair->within.most ? &pair->within
-                                                                        : &pair->begins;
+    const struct range *range = &pair->range;
     int64_t shift = range->least > 0 ? range->least : range->most < 0 ? range->most : 0;
 
-    if (range->least > range->most || (shift <= READ_NS && shift >= -READ_NS))
+    if (range->least > range->most || (shift <= pair->error_ns && shift >= -pair->error_ns))
         return 0;
     return shift;
 }

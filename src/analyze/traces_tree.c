@@ -46,7 +46,7 @@ static void end_open(struct vti_traces *traces)
     for (uint32_t i = 0; i < owned->span_count; i++) {
         struct vti_trace_span *span = &owned->spans[i];
 
-        if (owned->trace_of[i] != VTI_NO_SPAN && !span->is_finished &&
+        if (owned->trace_of[i] != VTI_NO_SPAN && !span->is_finished && !span->is_cut &&
             span->end_ns == span->begin_ns)
             span->end_ns = traces->traces[owned->trace_of[i]].end_ns;
     }
@@ -263,7 +263,11 @@ int vti_traces_build(struct vti_traces *traces)
     int code = vti_traces_link(traces);
 
     if (!code)
+        code = vti_traces_say(traces);
+    if (!code)
         code = vti_traces_align(traces);
+    if (!code && owned->only)
+        code = vti_traces_keep(traces, owned->only);
     if (code)
         return code;
     keys = malloc((owned->span_count + 1) * sizeof *keys);

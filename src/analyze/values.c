@@ -2,8 +2,10 @@
 #include "analyze/values.h"
 
 #include "base/uuid.h"
+#include "format/facts.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 void vti_json_value(struct vti_json *json, const struct vt_value *value)
@@ -163,6 +165,17 @@ void vti_recording_extent(const vt_recording *recording, int64_t *begin_ns, int6
     }
     if (*begin_ns > *end_ns)
         *begin_ns = *end_ns = 0;
+}
+
+bool vti_recording_is_imported(const vt_recording *recording)
+{
+    struct vt_host_info host;
+    uint32_t count = 0;
+
+    for (; vt_recording_host(recording, count, &host); count++)
+        if (strcmp(host.name, VTI_HOST_IMPORTED))
+            return false;
+    return count;
 }
 
 const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns)

@@ -31,6 +31,9 @@ const char *vti_site_kind_text(enum vt_site_type type); /* "span", "counter", â€
 /* From the first to the last that is known to have happened. */
 void vti_recording_extent(const vt_recording *recording, int64_t *begin_ns, int64_t *end_ns);
 
+/* Whether all of it comes from files of other tools: of clocks and hosts nothing is known then. */
+bool vti_recording_is_imported(const vt_recording *recording);
+
 /* "2026-11-15T20:15:03.123456789Z". */
 #define VTI_MOMENT_BYTES 96
 const char *vti_moment_text(char to[VTI_MOMENT_BYTES], int64_t realtime_ns);

@@ -35,6 +35,13 @@ bool vti_file_is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
+void vti_file_hold_standard(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", O_CLOEXEC | (fd == 0 ? O_WRONLY : O_RDONLY));
+}
+
 int vti_mapping_open(struct vti_mapping *mapping, const char *path)
 {
     struct stat st;

@@ -17,6 +17,10 @@ struct vti_mapping {
 /* Whether both names lead to one file that exists: an output must never be its own input. */
 bool vti_file_is_same(const char *a, const char *b);
 
+/* For main(): a file that we open must not become our standard output because that was closed. What is put in its place refuses writes
+ * as the closed one would, and a program that we start does not get it. */
+void vti_file_hold_standard(void);
+
 int vti_mapping_open(struct vti_mapping *mapping, const char *path);
 void vti_mapping_close(struct vti_mapping *mapping);
 

@@ -2,19 +2,15 @@
  * cmd_info.c - venturi info: what is in a recording, and what is wrong with it. The JSON form is in
  * info_json.c.
  */
-#include "analyze/calls.h"
 #include "analyze/check.h"
-#include "analyze/resources.h"
 #include "analyze/values.h"
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "cli/cmd.h"
 #include "cli/info.h"
 #include "cli/reading.h"
 #include "cli/render.h"
+#include "format/facts.h"
 #include "model/fact_blocks.h"
-#include "model/line_table.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -80,8 +76,12 @@ static void print_hosts(const struct vti_info *all)
         char offset[VTI_NUMBER_BYTES];
         char error[VTI_NUMBER_BYTES];
 
-        print_line(i ? "" : "host", "%s: %s, %u x %s", host.name, host.os, host.cpu_count,
-                   host.cpu);
+        if (!strcmp(host.name, VTI_HOST_IMPORTED))
+            print_line(i ? "" : "host", "not known: imported%s%s", *host.os ? " from a " : "",
+                       host.os);
+        else
+            print_line(i ? "" : "host", "%s: %s, %u x %s", host.name, host.os, host.cpu_count,
+                       host.cpu);
         if (host.offset_ns || host.error_ns)
             print_line("", "clock moved by %s, give or take %s",
                        vti_text_duration(offset, (double)host.offset_ns),
@@ -109,11 +109,23 @@ static void print_cost(const struct vti_info *all)
         print_line("own cost", "not calibrated");
 }
 
-static void print_clock(const struct vt_recording_info *info)
+/* Files that commands take as they are: what was opened is a recording made of it just now. */
+static bool is_given_as_it_is(const struct vti_info *all)
 {
+    struct vti_bytes from;
+
+    return vti_recording_meta(all->recording, "imported", &from) &&
+           from.len == strlen(all->info.path) && !memcmp(from.data, all->info.path, from.len);
+}
+
+static void print_clock(const struct vti_info *all)
+{
+    const struct vt_recording_info *info = &all->info;
     char rate[VTI_RATE_BYTES];
 
-    if (!strcmp(info->clock, "monotonic"))
+    if (vti_recording_is_imported(all->recording))
+        print_line("clock", "not known: times are those that the imported file tells");
+    else if (!strcmp(info->clock, "monotonic"))
         print_line("clock", "monotonic, nanoseconds");
     else if (*info->clock)
         print_line("clock", "%s, %s", info->clock, vti_text_rate(rate, info->ticks_per_ns));
@@ -141,8 +153,10 @@ static void print_recording(const struct vti_info *all)
     if (all->merged > 1)
         print_line("merged", "from %lu recordings", all->merged);
     print_hosts(all);
-    print_clock(info);
-    if (info->event_count)
+    print_clock(all);
+    if (is_given_as_it_is(all))
+        print_line("size", "%s as a recording", vti_text_bytes(number, info->file_bytes));
+    else if (info->event_count)
         print_line("size", "%s, %.2f bytes an event", vti_text_bytes(number, info->file_bytes),
                    (double)info->file_bytes / (double)info->event_count);
     else
@@ -347,105 +361,7 @@ static int print_info(const struct vti_info *all)
     return code;
 }
 
-/* ---- gathering ------------------------------------------------------------------------------- */
-
-/* Threads and events of each process. */
-static int count_processes(struct vti_info *all)
-{
-    struct vt_process_info process;
-    struct vt_track_info track;
-    struct vti_map *map;
-    int is_new;
-    int code = vti_map_create(&map);
-
-    all->processes = calloc((size_t)all->info.process_count + 1, sizeof *all->processes);
-    if (!code && !all->processes)
-        code = vti_fail(VTI_E_NOMEM, "out of memory");
-    for (uint32_t i = 0; !code && vt_recording_process(all->recording, i, &process); i++)
-        if (vti_map_add(map, &process.id, sizeof process.id, &is_new) < 0)
-            code = vti_fail(VTI_E_NOMEM, "out of memory");
-    for (uint32_t i = 0; !code && vt_recording_track(all->recording, i, &track); i++) {
-        int64_t at = vti_map_find(map, &track.process, sizeof track.process);
-
-        if (at < 0)
-            continue;
-        all->processes[at].threads++;
-        all->processes[at].events += track.event_count;
-    }
-    vti_map_free(map);
-    return code;
-}
-
-static unsigned long merged_from(const vt_recording *recording)
-{
-    struct vti_bytes value;
-    char text[16];
-
-    if (!vti_recording_meta(recording, "merged", &value) || value.len >= sizeof text)
-        return 0;
-    memcpy(text, value.data, value.len);
-    text[value.len] = 0;
-    return strtoul(text, NULL, 10);
-}
-
-static int count_calls(struct vti_info *all)
-{
-    const struct vti_calls_options options = {
-        .is_raw = true, .is_merged = true, .track = VT_NONE, .process = VT_NONE};
-    struct vti_calls calls;
-    int code = vti_calls_load_trees(&calls, all->recording, &options);
-
-    if (code)
-        return code;
-    for (size_t i = 0; i < calls.call_count; i++)
-        all->calls = vti_add_capped(all->calls,
-                                    vti_add_capped(calls.calls[i].calls, calls.calls[i].resumes));
-    all->functions = calls.function_count;
-    vti_calls_fini(&calls);
-    return 0;
-}
-
-static int count_lines(struct vti_info *all)
-{
-    struct vti_line_tables tables;
-    struct vti_map *seen = NULL;
-    int is_new;
-    int code = vti_line_tables_load(&tables, all->recording);
-
-    if (code)
-        return code;
-    code = vti_map_create(&seen);
-    for (uint32_t i = 0; i < tables.track_ids.count && !code; i++) {
-        const struct vti_line_track *track = &tables.tracks[i];
-
-        for (uint32_t k = 0; k < track->node_ids.count && !code; k++) {
-            const struct vti_line_fact *line = &track->lines[k];
-            uint32_t key[2] = {line->site, line->line};
-
-            all->line_events += line->events;
-            if (line->events && vti_map_add(seen, key, sizeof key, &is_new) < 0)
-                code = VTI_E_NOMEM;
-        }
-    }
-    if (!code)
-        all->lines = vti_map_count(seen);
-    all->sources = tables.source_count;
-    vti_map_free(seen);
-    vti_line_tables_fini(&tables);
-    return code;
-}
-
-static int count_readings(struct vti_info *all)
-{
-    struct vti_resources resources;
-    int code = vti_resources_load(&resources, all->recording);
-
-    for (size_t i = 0; i < resources.tree_count; i++)
-        all->readings += resources.trees[i].series.count;
-    all->watched = resources.process_count;
-    vti_resources_fini(&resources);
-    return code;
-}
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int show(vt_recording *recording, void *arg)
 {
@@ -456,15 +372,8 @@ static int show(vt_recording *recording, void *arg)
     if (!code)
         code = vti_losses_query(recording, &all.losses);
     vt_recording_info(recording, &all.info);
-    all.merged = merged_from(recording);
     if (!code)
-        code = count_processes(&all);
-    if (!code)
-        code = count_calls(&all);
-    if (!code)
-        code = count_lines(&all);
-    if (!code)
-        code = count_readings(&all);
+        code = vti_info_count(&all);
     if (!code)
         code = *is_json ? vti_info_json(&all) : print_info(&all);
     vti_losses_free(&all.losses);

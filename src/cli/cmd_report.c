@@ -73,7 +73,8 @@ static int take_arguments(struct request *request, int argc, char **argv)
         [OPT_COLOR] = {.text = &color},
         [OPT_JSON] = {.is_set = &request->is_json},
     };
-    int code = vti_args_collect(&vti_cmd_report, argc, argv, places, &request->file, 1, "one FILE");
+    int code = vti_args_collect(&vti_cmd_report, argc, argv, places, &request->file, 1,
+                                "one FILE (venturi merge makes one of several)");
 
     if (!code && limit)
         code = vti_args_limit("report", limit, 0, &request->limit);
@@ -189,7 +190,8 @@ const struct vti_command vti_cmd_report = {
              "time of spans (calls) inside. ~ marks rows that losses put wrong. As a flame\n"
              "graph: venturi flame. More about functions: venturi stats. With -o: all of it\n"
              "as one file for a browser, that needs no network; FILE may then also be a\n"
-             "profile of cProfile (.prof) or line_profiler (.lprof).",
+             "profile of cProfile (.prof) or line_profiler (.lprof). FILE may always be a\n"
+             "trace log of a service, too.",
     .options = options,
     .run = run,
 };

@@ -391,8 +391,7 @@ const struct vti_command vti_cmd_trace = {
              "                          be the beginning of one, `last` or `slowest`\n"
              "  trace request ...       sends a request that is traced (request --help)\n"
              "\n"
-             "FILEs are what the services recorded (venturi run) or logged (osprofiler in\n"
-             "Mistral, Venturi's services); all together make one tree.",
+             "FILEs are what services recorded (venturi run) or logged: all make one tree.",
     .options = options,
     .passes_options = true,
     .actions = actions,

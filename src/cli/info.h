@@ -21,6 +21,9 @@ struct vti_info {
     unsigned long merged; /* number of recordings it was made of, 0 or 1: none */
 };
 
+/* Fills in everything from `processes` on, which the caller frees; `info` is known. 0 or a negative code. */
+int vti_info_count(struct vti_info *all);
+
 /* Everything as one JSON object on standard output. 0 or a negative code. */
 int vti_info_json(const struct vti_info *all);
 

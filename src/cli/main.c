@@ -5,13 +5,13 @@
  * what `run` starts inherits them.
  */
 #include "cli/frame.h"
+
+#include "base/file.h"
 #include "cli/python.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define VTI_COMMAND(name) extern const struct vti_command vti_cmd_##name;
 #include "cli/commands.def"
@@ -31,17 +31,6 @@ const struct vti_command *vti_command_find(const char *name)
             (vti_commands[i]->alias && !strcmp(vti_commands[i]->alias, name)))
             return vti_commands[i];
     return NULL;
-}
-
-/*
- * A file that we open must not become our standard output because that was closed. What we put in
- * its place refuses writes as the closed one would, and a program that we start does not get it.
- */
-static void hold_standard_files(void)
-{
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)!open("/dev/null", O_CLOEXEC | (fd == 0 ? O_WRONLY : O_RDONLY));
 }
 
 static int unknown_command(const char *name)
@@ -150,6 +139,6 @@ static int close_output(int code)
 
 int main(int argc, char **argv)
 {
-    hold_standard_files();
+    vti_file_hold_standard();
     return close_output(dispatch(argc, argv));
 }

@@ -56,14 +56,14 @@ static bool is_plain(uint8_t byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-/* What stands between quotes; bytes that are no UTF-8 become U+FFFD. */
+/* What stands between quotes; each byte that is no UTF-8 becomes U+FFFD. */
 void vti_python_json_escaped(struct vti_buf *out, const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text;
     size_t i = 0;
 
     while (i < len) {
-        uint32_t character = 0xfffd;
+        uint32_t character = 0;
         size_t plain = i;
         size_t step;
 
@@ -76,7 +76,7 @@ void vti_python_json_escaped(struct vti_buf *out, const char *text, size_t len)
         step = at[i] < 0x80 ? 1 : vti_utf8_get(at + i, len - i, &character);
         if (at[i] < 0x80)
             character = at[i];
-        add_character(out, character);
+        add_character(out, step ? character : 0xfffd);
         i += step ? step : 1;
     }
 }

@@ -53,19 +53,20 @@ static void add_row(const struct vti_report *report, struct vti_report_table *ta
     vti_buf_add_text(&name, *site.name ? site.name : "(no name)");
     if (is_shared && *site.file)
         vti_buf_printf(&name, " %s:%u", site.file, site.line);
-    vti_report_table_add(table,
-                         &(struct vti_report_row){.mark = is_distorted(report, stats) ? "~" : "",
-                                                  .count = stats->count,
-                                                  .is_part = is_in_a_thread(report, stats),
-                                                  .total_ns = (double)stats->total_ns,
-                                                  .self_ns = (double)stats->self_ns,
-                                                  .min_ns = (double)stats->min_ns,
-                                                  .avg_ns = (double)stats->avg_ns,
-                                                  .max_ns = (double)stats->max_ns,
-                                                  .p50_ns = (double)stats->p50_ns,
-                                                  .p99_ns = (double)stats->p99_ns,
-                                                  .name = (const char *)name.data,
-                                                  .name_len = name.len});
+    vti_report_table_add(table, &(struct vti_report_row){.mark = is_distorted(report, stats) ? "~"
+                                                                 : stats->unfinished         ? "+"
+                                                                                             : "",
+                                                         .count = stats->count,
+                                                         .is_part = is_in_a_thread(report, stats),
+                                                         .total_ns = (double)stats->total_ns,
+                                                         .self_ns = (double)stats->self_ns,
+                                                         .min_ns = (double)stats->min_ns,
+                                                         .avg_ns = (double)stats->avg_ns,
+                                                         .max_ns = (double)stats->max_ns,
+                                                         .p50_ns = (double)stats->p50_ns,
+                                                         .p99_ns = (double)stats->p99_ns,
+                                                         .name = (const char *)name.data,
+                                                         .name_len = name.len});
     vti_buf_fini(&name);
 }
 
@@ -88,14 +89,21 @@ static int fill(const struct vti_report *report, struct vti_report_table *table)
     return code;
 }
 
-static void explain_sign(const struct vti_report *report)
+static void explain_signs(const struct vti_report *report)
 {
-    for (size_t i = 0; i < report->study.stats.site_count && i < report->limit; i++)
-        if (is_distorted(report, &report->spans[i])) {
-            vti_prose_print("~ events around these spans are missing: counts and times may be off",
-                            2);
-            return;
-        }
+    bool has_distorted = false, has_open = false;
+
+    for (size_t i = 0; i < report->study.stats.site_count && i < report->limit; i++) {
+        bool is_off = is_distorted(report, &report->spans[i]);
+
+        has_distorted |= is_off;
+        has_open |= !is_off && report->spans[i].unfinished;
+    }
+    if (has_distorted)
+        vti_prose_print("~ events around these spans are missing: counts and times may be off", 2);
+    if (has_open)
+        vti_prose_print(
+            "+ some of these did not end: they count until the end of what was recorded", 2);
 }
 
 static double all_self(const struct vti_report *report)
@@ -127,7 +135,7 @@ int vti_report_print_spans(const struct vti_report *report)
     else
         vti_table_free(table.table);
     if (!code)
-        explain_sign(report);
+        explain_signs(report);
     if (!code && count > report->limit)
         printf("... and %zu more, -n 0 shows all\n", count - report->limit);
     return code;

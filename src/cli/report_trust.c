@@ -1,4 +1,5 @@
 /* report_trust.c - how far the figures of a recording can be trusted: losses, own cost, clock, what was recorded. */
+#include "analyze/values.h"
 #include "cli/prose.h"
 #include "cli/reading.h"
 #include "cli/render.h"
@@ -108,7 +109,9 @@ int vti_report_print_trust(const struct vti_report *report)
     else
         vti_sentence_add(&sentence, "own cost not known");
     add_mode(report, &sentence);
-    if (!strcmp(info->clock, "monotonic"))
+    if (vti_recording_is_imported(report->study.recording))
+        vti_sentence_add(&sentence, "imported, clock not known");
+    else if (!strcmp(info->clock, "monotonic"))
         vti_sentence_add(&sentence, "monotonic clock");
     else if (*info->clock)
         vti_sentence_add(&sentence, "clock %s %s", info->clock,

@@ -164,10 +164,13 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
                     stats->counters_lost, stats->counters_lost == 1 ? "" : "s");
     if (is_quiet)
         return;
-    vti_cmd_say("next  venturi %s %s%s%s",
-                has_lines   ? "lines"
-                : has_calls ? "stats"
-                            : "report",
-                quote, output->shown, quote);
+    if (has_lines || has_calls || !stats->traced)
+        vti_cmd_say("next  venturi %s %s%s%s",
+                    has_lines   ? "lines"
+                    : has_calls ? "stats"
+                                : "report",
+                    quote, output->shown, quote);
+    if (stats->traced)
+        vti_cmd_say("next  venturi trace list %s%s%s", quote, output->shown, quote);
     vti_cmd_say("page  venturi report %s%s%s -o page.html", quote, output->shown, quote);
 }

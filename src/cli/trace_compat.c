@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/uuid.h"
-#include "cli/python_json.h"
+#include "cli/python_facts.h"
 #include "cli/trace.h"
 
 #include <stdio.h>
@@ -16,65 +16,25 @@
 #include <time.h>
 
 #define DEPTH_MOST 1000 /* levels of spans; readers of JSON give up before */
-#define PARTS_MOST 8    /* of a key between dots */
-#define GROUPED_MOST 64 /* facts of a span whose order is looked at */
+
+/* A span as its notifications came: by the time that they say, then by file and by when it began there. */
+struct arrival {
+    int64_t begin_ns;
+    uint64_t order;
+    uint32_t recording, span;
+};
 
 struct writing {
     struct vti_trace_output *out;
     const struct vti_trace_view *view;
     struct vti_python_json json;
+    struct vti_python_facts facts;
+    int64_t begin_ns;             /* of the first span */
+    struct arrival *arrivals;     /* owned, as is the rest; all spans */
+    uint32_t *first, *next, root; /* children of each span as they came; VTI_NO_SPAN: none */
 };
 
-/* ---- facts: keys with dots become objects inside each other ----------------------------------- */
-
-struct nest {
-    struct vti_bytes parts[PARTS_MOST]; /* that are open */
-    unsigned depth;
-    bool is_first;
-};
-
-static unsigned split_key(const char *key, struct vti_bytes parts[PARTS_MOST])
-{
-    unsigned count = 0;
-
-    while (count < PARTS_MOST - 1) {
-        const char *dot = strchr(key, '.');
-
-        if (!dot || dot == key || !dot[1])
-            break;
-        parts[count++] = (struct vti_bytes){key, (size_t)(dot - key)};
-        key = dot + 1;
-    }
-    parts[count++] = (struct vti_bytes){key, strlen(key)};
-    return count;
-}
-
-static bool is_same(const struct vti_bytes *a, const struct vti_bytes *b)
-{
-    return a->len == b->len && !memcmp(a->data, b->data, a->len);
-}
-
-static void add_fact(struct writing *writing, struct nest *nest, const struct vti_trace_attr *attr)
-{
-    struct vti_bytes parts[PARTS_MOST];
-    unsigned count = split_key(attr->key, parts);
-    unsigned same = 0;
-
-    while (same < nest->depth && same < count - 1 && is_same(&nest->parts[same], &parts[same]))
-        same++;
-    for (; nest->depth > same; nest->depth--)
-        vti_python_json_close(&writing->json, '}');
-    for (; nest->depth < count - 1; nest->depth++) {
-        vti_python_json_key(&writing->json, &nest->is_first, parts[nest->depth].data,
-                            parts[nest->depth].len);
-        vti_python_json_open(&writing->json, '{');
-        nest->parts[nest->depth] = parts[nest->depth];
-        nest->is_first = true;
-    }
-    vti_python_json_key(&writing->json, &nest->is_first, parts[count - 1].data,
-                        parts[count - 1].len);
-    vti_python_json_value(&writing->json, &attr->value);
-}
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 /* What the process says of itself stands elsewhere in the report. */
 static bool is_wanted(const struct vti_trace_attr *attr, bool is_stop)
@@ -83,39 +43,6 @@ static bool is_wanted(const struct vti_trace_attr *attr, bool is_stop)
         return false;
     return is_stop || (strcmp(attr->key, "service") && strcmp(attr->key, "project"));
 }
-
-static bool has_same_head(const char *a, const char *b)
-{
-    size_t len = strcspn(a, ".");
-
-    return len == strcspn(b, ".") && !strncmp(a, b, len);
-}
-
-/* Facts whose keys begin alike come one after the other, whatever order they were said in. */
-static void add_facts(struct writing *writing, struct nest *nest, const struct vti_trace_span *span,
-                      bool is_stop)
-{
-    uint64_t done = 0;
-    bool is_grouped = span->attr_count <= GROUPED_MOST;
-
-    for (uint32_t i = 0; i < span->attr_count; i++) {
-        if ((is_grouped && done >> i & 1) || !is_wanted(&span->attrs[i], is_stop))
-            continue;
-        add_fact(writing, nest, &span->attrs[i]);
-        for (uint32_t k = i + 1; k < span->attr_count && is_grouped; k++)
-            if (!(done >> k & 1) && is_wanted(&span->attrs[k], is_stop) &&
-                has_same_head(span->attrs[i].key, span->attrs[k].key)) {
-                add_fact(writing, nest, &span->attrs[k]);
-                done |= UINT64_C(1) << k;
-            }
-    }
-    for (; nest->depth > 0; nest->depth--) {
-        vti_python_json_close(&writing->json, '}');
-        nest->is_first = false;
-    }
-}
-
-/* ---- spans ----------------------------------------------------------------------------------- */
 
 static void time_text(char to[64], int64_t realtime_ns)
 {
@@ -128,6 +55,12 @@ static void time_text(char to[64], int64_t realtime_ns)
     snprintf(to, 64, "%04d-%02d-%02dT%02d:%02d:%02d.%06d", when.tm_year + 1900, when.tm_mon + 1,
              when.tm_mday, when.tm_hour, when.tm_min, when.tm_sec,
              (int)(realtime_ns % 1000000000 / 1000));
+}
+
+/* The report knows nothing of clocks that were moved. */
+static int64_t unmoved(const struct writing *writing, const struct vti_trace_span *span, int64_t ns)
+{
+    return ns - writing->view->traces->processes[span->process].skew_ns;
 }
 
 struct texts { /* of a span, which its two payloads have in common */
@@ -148,14 +81,24 @@ static void add_point(struct writing *writing, const struct vti_trace_span *span
     vti_buf_add_text(writing->json.text, is_stop ? "-stop" : "-start");
 }
 
+/* One that was said may be empty. */
+static void add_project(struct writing *writing, bool *is_first,
+                        const struct vti_trace_process *process)
+{
+    if (process->has_project)
+        vti_python_json_member(&writing->json, is_first, "project", process->project);
+    else
+        vti_python_json_maybe(&writing->json, is_first, "project", process->project);
+}
+
 /* A notification as the service sent it. */
 static void add_payload(struct writing *writing, const struct vti_trace_span *span,
                         const struct texts *texts, bool is_stop)
 {
     const struct vti_trace_process *process = &writing->view->traces->processes[span->process];
-    struct nest nest = {.is_first = true};
     bool is_first = true;
     char when[64];
+    int code = vti_python_facts_start(&writing->facts);
 
     vti_python_json_open(&writing->json, '{');
     vti_python_json_key(&writing->json, &is_first, "name", 4);
@@ -165,22 +108,27 @@ static void add_payload(struct writing *writing, const struct vti_trace_span *sp
     add_id(writing, &is_first, "base_id", texts->base);
     add_id(writing, &is_first, "trace_id", texts->id);
     add_id(writing, &is_first, "parent_id", texts->parent);
-    time_text(when, is_stop ? span->end_ns : span->begin_ns);
+    time_text(when, unmoved(writing, span, is_stop ? span->end_ns : span->begin_ns));
     vti_python_json_member(&writing->json, &is_first, "timestamp", when);
     vti_python_json_key(&writing->json, &is_first, "info", 4);
     vti_python_json_open(&writing->json, '{');
-    add_facts(writing, &nest, span, is_stop);
-    vti_python_json_maybe(&writing->json, &nest.is_first, "host", process->host);
+    for (uint32_t i = 0; i < span->attr_count && !code; i++)
+        if (is_wanted(&span->attrs[i], is_stop))
+            code = vti_python_facts_add(&writing->facts, &span->attrs[i]);
+    if (!code)
+        code = vti_python_facts_write(&writing->facts, &writing->json, process->host);
+    if (code && !writing->out->code)
+        writing->out->code = vti_fail(code, "out of memory");
     vti_python_json_close(&writing->json, '}');
-    vti_python_json_maybe(&writing->json, &is_first, "project", process->project);
+    add_project(writing, &is_first, process);
     vti_python_json_maybe(&writing->json, &is_first, "service", process->service);
     vti_python_json_close(&writing->json, '}');
 }
 
 /* Milliseconds as the report has them: of times that were cut to microseconds. */
-static int64_t ms_since(const struct vti_trace *trace, int64_t ns)
+static int64_t ms_of(const struct writing *writing, const struct vti_trace_span *span, int64_t ns)
 {
-    return (ns / 1000 - trace->begin_ns / 1000) / 1000;
+    return (unmoved(writing, span, ns) / 1000 - writing->begin_ns / 1000) / 1000;
 }
 
 static void add_payload_key(struct writing *writing, bool *is_first,
@@ -196,30 +144,30 @@ static void add_info(struct writing *writing, const struct vti_trace_span *span,
                      const struct texts *texts)
 {
     const struct vti_trace_process *process = &writing->view->traces->processes[span->process];
-    const struct vti_trace *trace = writing->view->trace;
     bool is_first = true;
 
     vti_python_json_open(&writing->json, '{');
     vti_python_json_key(&writing->json, &is_first, "name", 4);
     vti_python_json_text(&writing->json, span->name, strcspn(span->name, "-"));
-    vti_python_json_maybe(&writing->json, &is_first, "project", process->project);
+    add_project(writing, &is_first, process);
     vti_python_json_maybe(&writing->json, &is_first, "service", process->service);
     vti_python_json_maybe(&writing->json, &is_first, "host", process->host);
     add_payload_key(writing, &is_first, span, false);
     add_payload(writing, span, texts, false);
-    vti_python_json_number(&writing->json, &is_first, "started", ms_since(trace, span->begin_ns));
+    vti_python_json_number(&writing->json, &is_first, "started",
+                           ms_of(writing, span, span->begin_ns));
     if (span->is_finished) {
         add_payload_key(writing, &is_first, span, true);
         add_payload(writing, span, texts, true);
         vti_python_json_number(&writing->json, &is_first, "finished",
-                               ms_since(trace, span->end_ns));
+                               ms_of(writing, span, span->end_ns));
         vti_python_json_member(&writing->json, &is_first, "exception",
                                !span->has_error    ? "None"
                                : *span->error_type ? span->error_type
                                                    : "error");
     } else {
         vti_python_json_number(&writing->json, &is_first, "finished",
-                               ms_since(trace, span->begin_ns));
+                               ms_of(writing, span, span->begin_ns));
     }
     vti_python_json_close(&writing->json, '}');
 }
@@ -245,9 +193,9 @@ static void open_node(struct writing *writing, const struct vti_trace_span *span
     vti_python_json_open(&writing->json, '[');
 }
 
-static void close_node(struct writing *writing, const struct vti_trace_span *span)
+static void close_node(struct writing *writing, uint32_t at)
 {
-    if (span->first_child == VTI_NO_SPAN) {
+    if (writing->first[at] == VTI_NO_SPAN) {
         writing->json.level--;
         vti_buf_add_u8(writing->json.text, ']');
     } else {
@@ -260,22 +208,72 @@ static void add_nodes(struct writing *writing)
 {
     const struct vti_trace *trace = writing->view->trace;
 
-    for (uint32_t i = 0; i < trace->span_count && !writing->out->code; i++) {
-        const struct vti_trace_span *span = &trace->spans[i];
-        uint32_t next_depth = i + 1 < trace->span_count ? span[1].depth : 0;
-        uint32_t at = i;
-
-        open_node(writing, span);
-        if (span->first_child != VTI_NO_SPAN)
+    for (uint32_t at = writing->root; at != VTI_NO_SPAN && !writing->out->code;) {
+        open_node(writing, &trace->spans[at]);
+        if (writing->first[at] != VTI_NO_SPAN) {
+            at = writing->first[at];
             continue;
-        for (uint32_t depth = span->depth + 1; depth > next_depth; depth--) {
-            close_node(writing, &trace->spans[at]);
+        }
+        while (at != VTI_NO_SPAN && writing->next[at] == VTI_NO_SPAN) {
+            close_node(writing, at);
             at = trace->spans[at].parent;
         }
-        if (i + 1 < trace->span_count)
-            vti_buf_add_u8(writing->json.text, ',');
+        if (at == VTI_NO_SPAN)
+            break;
+        close_node(writing, at);
+        vti_buf_add_u8(writing->json.text, ',');
+        at = writing->next[at];
         vti_trace_output_step(writing->out);
     }
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static int by_arrival(const void *left, const void *right)
+{
+    const struct arrival *a = left;
+    const struct arrival *b = right;
+
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    if (a->recording != b->recording)
+        return a->recording < b->recording ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return a->span < b->span ? -1 : a->span > b->span;
+}
+
+static int put_in_order(struct writing *writing)
+{
+    const struct vti_trace *trace = writing->view->trace;
+    size_t count = trace->span_count;
+
+    writing->arrivals = malloc((count + 1) * sizeof *writing->arrivals);
+    writing->first = malloc((count + 1) * sizeof *writing->first);
+    writing->next = malloc((count + 1) * sizeof *writing->next);
+    writing->root = VTI_NO_SPAN;
+    if (!writing->arrivals || !writing->first || !writing->next)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vti_trace_span *span = &trace->spans[i];
+
+        writing->first[i] = VTI_NO_SPAN;
+        writing->arrivals[i] = (struct arrival){
+            unmoved(writing, span, span->begin_ns), span->order,
+            writing->view->traces->processes[span->process].recording, i};
+    }
+    if (count)
+        qsort(writing->arrivals, count, sizeof *writing->arrivals, by_arrival);
+    writing->begin_ns = count ? writing->arrivals[0].begin_ns : 0;
+    for (size_t i = count; i-- > 0;) {
+        uint32_t at = writing->arrivals[i].span;
+        uint32_t parent = trace->spans[at].parent;
+        uint32_t *first = parent == VTI_NO_SPAN ? &writing->root : &writing->first[parent];
+
+        writing->next[at] = *first;
+        *first = at;
+    }
+    return 0;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -295,7 +293,7 @@ static int add_stats(struct writing *writing)
     int code = stats ? vti_map_create(&names) : VTI_E_NOMEM;
 
     for (uint32_t i = 0; i < trace->span_count && !code; i++) {
-        const struct vti_trace_span *span = &trace->spans[i];
+        const struct vti_trace_span *span = &trace->spans[writing->arrivals[i].span];
         int64_t at = vti_map_add(names, span->name, strcspn(span->name, "-"), &is_new);
 
         if (at < 0) {
@@ -304,7 +302,8 @@ static int add_stats(struct writing *writing)
         }
         stats[at].count++;
         if (span->is_finished)
-            stats[at].duration += ms_since(trace, span->end_ns) - ms_since(trace, span->begin_ns);
+            stats[at].duration += ms_of(writing, span, span->end_ns) -
+                                  ms_of(writing, span, span->begin_ns);
     }
     for (uint32_t i = 0; !code && i < vti_map_count(names); i++) {
         bool is_inner_first = true;
@@ -325,22 +324,22 @@ static int add_stats(struct writing *writing)
 static void add_total(struct writing *writing)
 {
     const struct vti_trace *trace = writing->view->trace;
-    int64_t last_begin = trace->begin_ns, last = trace->begin_ns;
+    int64_t last_begin = 0, last = 0;
     bool is_first = true;
 
     for (uint32_t i = 0; i < trace->span_count; i++) {
         const struct vti_trace_span *span = &trace->spans[i];
-        int64_t end = span->is_finished ? span->end_ns : span->begin_ns;
+        int64_t begin = ms_of(writing, span, span->begin_ns);
+        int64_t end = span->is_finished ? ms_of(writing, span, span->end_ns) : begin;
 
-        last_begin = span->begin_ns > last_begin ? span->begin_ns : last_begin;
+        last_begin = begin > last_begin ? begin : last_begin;
         last = end > last ? end : last;
     }
     vti_python_json_open(&writing->json, '{');
     vti_python_json_member(&writing->json, &is_first, "name", "total");
     vti_python_json_number(&writing->json, &is_first, "started", 0);
-    vti_python_json_number(&writing->json, &is_first, "finished", ms_since(trace, last));
-    vti_python_json_number(&writing->json, &is_first, "last_trace_started",
-                           ms_since(trace, last_begin));
+    vti_python_json_number(&writing->json, &is_first, "finished", last);
+    vti_python_json_number(&writing->json, &is_first, "last_trace_started", last_begin);
     vti_python_json_close(&writing->json, '}');
 }
 
@@ -357,6 +356,9 @@ void vti_trace_compat(struct vti_trace_output *out, const struct vti_trace_view 
                                  DEPTH_MOST);
             return;
         }
+    out->code = put_in_order(&writing);
+    if (out->code)
+        goto out;
     vti_python_json_open(&writing.json, '{');
     vti_python_json_key(&writing.json, &is_first, "info", 4);
     add_total(&writing);
@@ -371,4 +373,9 @@ void vti_trace_compat(struct vti_trace_output *out, const struct vti_trace_view 
     vti_python_json_close(&writing.json, '}');
     vti_python_json_close(&writing.json, '}');
     vti_buf_add_u8(&out->text, '\n');
+out:
+    vti_python_facts_fini(&writing.facts);
+    free(writing.arrivals);
+    free(writing.first);
+    free(writing.next);
 }

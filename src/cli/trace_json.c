@@ -3,12 +3,15 @@
  * and readers of JSON have one.
  */
 #include "analyze/values.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/uuid.h"
 #include "cli/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define ATTRS_FEW 16u /* facts of a span that are compared with each other */
 
 void vti_trace_json_value(struct vti_json *json, const struct vti_value *value)
 {
@@ -38,6 +41,40 @@ static void add_id(struct vti_json *json, const char *key, const uint8_t id[16])
     vti_uuid_text(id, text);
     vti_json_key(json, key);
     vti_json_bytes(json, text, sizeof text - 1);
+}
+
+/* Of a key that comes several times the last one counts. */
+static void add_attrs(struct vti_json *json, const struct vti_trace_span *span)
+{
+    bool is_few = span->attr_count <= ATTRS_FEW;
+    bool few[ATTRS_FEW] = {false};
+    bool *is_again = is_few ? few : calloc(span->attr_count, sizeof *is_again);
+    struct vti_map *keys = NULL;
+
+    if (!is_again || (!is_few && vti_map_create(&keys))) {
+        json->out->failed = true;
+        goto out;
+    }
+    for (uint32_t i = span->attr_count; i-- > 0;) {
+        const char *key = span->attrs[i].key;
+        int is_new = 1;
+
+        if (!is_few && vti_map_add(keys, key, strlen(key), &is_new) < 0)
+            json->out->failed = true;
+        for (uint32_t k = i + 1; k < span->attr_count && is_few && is_new; k++)
+            is_new = span->attrs[k].key != key && strcmp(span->attrs[k].key, key);
+        is_again[i] = !is_new;
+    }
+    for (uint32_t i = 0; i < span->attr_count; i++) {
+        if (is_again[i])
+            continue;
+        vti_json_key(json, span->attrs[i].key);
+        vti_trace_json_value(json, &span->attrs[i].value);
+    }
+out:
+    vti_map_free(keys);
+    if (!is_few)
+        free(is_again);
 }
 
 static void add_span(struct vti_json *json, const struct vti_trace_view *view, uint32_t at)
@@ -71,10 +108,7 @@ static void add_span(struct vti_json *json, const struct vti_trace_view *view, u
     }
     vti_json_key(json, "attrs");
     vti_json_object(json);
-    for (uint32_t i = 0; i < span->attr_count; i++) {
-        vti_json_key(json, span->attrs[i].key);
-        vti_trace_json_value(json, &span->attrs[i].value);
-    }
+    add_attrs(json, span);
     vti_json_object_end(json);
     vti_json_object_end(json);
 }

@@ -14,8 +14,8 @@ static void add_skews(struct vti_buf *notes, const struct vti_traces *traces)
             continue;
         vti_text_duration(time, (double)(skew < 0 ? -skew : skew));
         vti_buf_printf(notes,
-                       "times of %s%s%s are moved %s by %s, so that its spans lie within their "
-                       "parents: its clock differs",
+                       "times of %s%s%s are moved %s by %s, so that no span begins before its "
+                       "parent: its clock differs",
                        process->service, *process->host ? " on " : "", process->host,
                        skew < 0 ? "back" : "forward", time);
         vti_buf_add_u8(notes, 0);
@@ -50,13 +50,23 @@ void vti_trace_notes(struct vti_trace_view *view, vt_recording *const *recording
                      size_t file_count)
 {
     struct vti_buf *notes = &view->notes;
+    uint32_t circles = 0;
 
     add_skews(notes, view->traces);
-    if (view->trace->orphan_count) {
+    for (uint32_t i = 0; i < view->trace->span_count; i++)
+        circles += view->trace->spans[i].is_own_parent;
+    if (circles) {
+        vti_buf_printf(notes,
+                       "spans that name themselves or a span inside of them as their parent: %u; "
+                       "their ids are wrong",
+                       circles);
+        vti_buf_add_u8(notes, 0);
+    }
+    if (view->trace->orphan_count > circles) {
         vti_buf_printf(notes,
                        "spans whose parent is in none of the files: %u; give those of the other "
                        "services too",
-                       view->trace->orphan_count);
+                       view->trace->orphan_count - circles);
         vti_buf_add_u8(notes, 0);
     }
     if (view->traces->duplicate_spans) {

@@ -123,7 +123,10 @@ static void add_span_text(struct vti_buf *out, const struct vti_trace_view *view
         char id[VTI_UUID_TEXT];
 
         vti_uuid_text(span->parent_id, id);
-        vti_buf_printf(out, "  (its parent %s is missing)", id);
+        if (span->is_own_parent)
+            vti_buf_add_text(out, "  (it is said to be inside of itself)");
+        else
+            vti_buf_printf(out, "  (its parent %s is missing)", id);
     }
     if (span->has_error && layout->has_room) {
         vti_buf_add_text(out, "  ");

@@ -110,15 +110,20 @@ bool vti_spots_have_lines(void)
 static void replace(const void *address, bool is_added)
 {
     struct dl_find_object found;
+    const void *before = NULL;
+    const void *after;
 
     if (_dl_find_object((void *)(uintptr_t)address, &found))
         return;
+    after = found.dlfo_link_map;
+    if (!is_added) {
+        before = after;
+        after = NULL;
+    }
     for (unsigned i = 0; i < LINE_MODULES_MOST; i++) {
-        const void *other = line_modules[i];
-
-        if (other != (is_added ? NULL : found.dlfo_link_map))
+        if (line_modules[i] != before)
             continue;
-        __atomic_store_n(&line_modules[i], is_added ? found.dlfo_link_map : NULL, __ATOMIC_RELAXED);
+        __atomic_store_n(&line_modules[i], after, __ATOMIC_RELAXED);
         __atomic_fetch_add(&line_module_count, is_added ? 1 : -1, __ATOMIC_RELAXED);
         break;
     }

@@ -129,6 +129,8 @@ int vt_context_from_environment(void)
 
     if (!traceparent || !vt_context_parse_w3c(&context, traceparent, secure_getenv("TRACESTATE")))
         return 0;
+    context.key =
+        0; /* whoever starts a program may speak for it, as whoever sends it a header may not */
     vt_context_begin(&context);
     return vt_context_here != NULL;
 }

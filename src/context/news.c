@@ -58,20 +58,22 @@ void vti_trace_tell(struct vti_trace_state *own, const struct vti_trace_open *op
         .error_message = open->has_failed ? open->error_message : NULL,
     };
 
-    if (!listener || own->is_telling ||
-        listener != __atomic_load_n(&the_listener, __ATOMIC_SEQ_CST))
+    if (!listener || listener != __atomic_load_n(&the_listener, __ATOMIC_SEQ_CST))
         return;
-    own->is_telling = true;
+    own->telling = (uintptr_t)__builtin_frame_address(0);
     listener(&news, arg);
-    own->is_telling = false;
+    own->telling = 0;
 }
 
 /* ---- what the program is --------------------------------------------------------------------- */
 
-static void copy_name(char to[NAME_MOST], const char *from)
+void vti_trace_copy(char *to, size_t room, const char *from)
 {
-    size_t len = from ? strnlen(from, NAME_MOST - 1) : 0;
+    size_t len = from ? strnlen(from, room) : 0;
 
+    if (len == room)
+        for (len--; len + 4 > room && len && (from[len] & 0xc0) == 0x80;)
+            len--;
     if (len)
         memcpy(to, from, len);
     to[len] = 0;
@@ -84,9 +86,9 @@ void vt_trace_service(const char *project, const char *service, const char *host
 
     if (now == MAP_FAILED)
         return;
-    copy_name(now->project, project);
-    copy_name(now->service, service);
-    copy_name(now->host, host);
+    vti_trace_copy(now->project, sizeof now->project, project);
+    vti_trace_copy(now->service, sizeof now->service, service);
+    vti_trace_copy(now->host, sizeof now->host, host);
     __atomic_store_n(&said, now, __ATOMIC_RELEASE);
 }
 

@@ -9,7 +9,10 @@
 bool vti_trace_is_heard(void);
 int64_t vti_trace_now(clockid_t clock); /* nanoseconds */
 
-/* Duration -1: it opens. Not while the listener itself runs. */
+/* A text that may be NULL, cut where a character ends if there is no room. */
+void vti_trace_copy(char *to, size_t room, const char *from);
+
+/* Duration -1: it opens. */
 void vti_trace_tell(struct vti_trace_state *own, const struct vti_trace_open *open,
                     int64_t duration_ns);
 

@@ -19,6 +19,7 @@
 struct vti_trace_open {
     const void *token; /* the trace point's address; NULL: begun by hand */
     uintptr_t frame; /* of the function that opened it; begun by hand: that of the one around it */
+    uint32_t period; /* of one that is plain: see period_now() */
     bool is_plain;   /* of no trace: what follows is not set */
     bool has_failed;
     uint32_t context;   /* number of the context it belongs to */
@@ -38,9 +39,10 @@ struct vti_trace_state {
     uint64_t epoch;          /* of the process that the last trace point was opened in */
     uint32_t context_number; /* of the context */
     uint32_t context_count;  /* how many this thread has had */
-    bool is_telling;         /* the listener runs: it is not told of itself */
+    uintptr_t telling;       /* the listener runs, called from this frame; 0: it does not */
     uint32_t depth;          /* of `open` */
-    uint32_t deep_by_hand;   /* begun beyond that */
+    uint32_t deep;           /* scopes beyond that, */
+    uint32_t deep_by_hand;   /* and those begun by hand: plain spans */
     uintptr_t stack_high;
     struct vti_trace_open open[VTI_TRACE_DEPTH];
 };

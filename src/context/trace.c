@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { POINT_CLOSED, POINT_OPEN };
+enum { POINT_CLOSED, POINT_OPEN, POINT_DEEP };
 
 /* ---- the stack of open ones ------------------------------------------------------------------ */
 
@@ -28,11 +28,32 @@ static bool is_recorded(const struct vti_trace_open *open)
            open->on == __atomic_load_n(&vt_control_word, __ATOMIC_RELAXED);
 }
 
-/* The innermost one ends. `flags` are those of a record, of one that was left: VTI_RECORD_ABANDONED. */
+/* Which stretch of time this is between recording switched on and on again. */
+static uint32_t period_now(void)
+{
+    return vti_control_word() & ~VTI_CONTROL_KINDS;
+}
+
+/* Whether the listener runs on this thread: then trace points are none. One that was left by longjmp does not: its frames lay below
+ * the one that runs now. */
+static bool is_in_listener(struct vti_trace_state *own, uintptr_t frame)
+{
+    if (vti_likely(!own || !own->telling))
+        return false;
+    if (own->telling < frame)
+        own->telling = 0;
+    return own->telling != 0;
+}
+
+#define IS_IN_LISTENER(own) is_in_listener(own, (uintptr_t)__builtin_frame_address(0))
+
+/* The innermost one ends. `flags` are those of a record, of one that was left: VTI_RECORD_ABANDONED. Those that found no place were
+ * inside of it. */
 static void end_innermost(struct vti_trace_state *own, uint32_t flags)
 {
     struct vti_trace_open *open = &own->open[own->depth - 1];
 
+    own->deep = own->deep_by_hand = 0;
     if (open->is_plain) {
         own->depth--;
         if (!open->token && vt_is_on())
@@ -45,11 +66,8 @@ static void end_innermost(struct vti_trace_state *own, uint32_t flags)
     if (open->context == own->context_number)
         own->context.span = open->ids.parent;
     own->depth--;
-    if (open->begin_ns && vti_trace_is_heard() && is_ours(open)) {
-        struct vti_trace_open ended = *open; /* trace points of the listener take its place */
-
-        vti_trace_tell(own, &ended, vti_trace_now(CLOCK_MONOTONIC) - (int64_t)ended.begin_ns);
-    }
+    if (open->begin_ns && vti_trace_is_heard() && is_ours(open))
+        vti_trace_tell(own, open, vti_trace_now(CLOCK_MONOTONIC) - (int64_t)open->begin_ns);
 }
 
 static uintptr_t innermost_frame(const struct vti_trace_state *own)
@@ -126,30 +144,29 @@ static void begin(struct vti_trace_state *own, struct vti_trace_open *open, stru
 
 /* ---- trace points ---------------------------------------------------------------------------- */
 
-/* Noted only if there is one of a trace around it, which facts would go to otherwise. */
 static void open_plain(struct vt_trace_point *point, struct vt_site *site, const void *frame)
 {
-    struct vti_trace_state *own = vti_trace_own;
-    struct vti_trace_open *open;
-
+    point->state = POINT_OPEN;
     point->scope.is_open = 0;
     if (vt_is_on())
         vt_scope_open(&point->scope, site, frame);
-    if (own && own->depth) {
-        end_left(own, point, (uintptr_t)frame);
-        open = push(own, point, (uintptr_t)frame);
-        if (open)
-            open->is_plain = true;
-    }
-    point->state = POINT_OPEN;
+}
+
+/* Noted although it is no more than a span, so that what is said about it goes nowhere else. */
+static void note_plain(struct vti_trace_open *open)
+{
+    open->is_plain = true;
+    open->period = period_now();
 }
 
 void vt_trace_open(struct vt_trace_point *point, struct vt_site *site, const void *frame)
 {
-    struct vti_trace_state *own = vti_trace_own;
+    struct vti_trace_state *own = vti_trace_state();
     struct vti_trace_open *open;
 
-    if (!vt_context_here) {
+    if (vti_unlikely(is_in_listener(own, (uintptr_t)frame)))
+        return;
+    if (vti_unlikely(!own)) {
         open_plain(point, site, frame);
         return;
     }
@@ -157,27 +174,44 @@ void vt_trace_open(struct vt_trace_point *point, struct vt_site *site, const voi
         end_left(own, point, (uintptr_t)frame);
     open = push(own, point, (uintptr_t)frame);
     if (vti_unlikely(!open)) {
+        own->deep++;
         open_plain(point, site, frame);
-        return;
+        point->state = POINT_DEEP;
+    } else if (vt_context_here) {
+        point->scope.is_open = 0;
+        point->state = POINT_OPEN;
+        begin(own, open, site);
+    } else {
+        open_plain(point, site, frame);
+        note_plain(open);
     }
-    point->scope.is_open = 0;
-    point->state = POINT_OPEN;
-    begin(own, open, site);
 }
 
 /* Those above it were left without notice. */
+static void close_placed(struct vti_trace_state *own, const struct vt_trace_point *point)
+{
+    uint32_t at = own->depth;
+
+    while (at && own->open[at - 1].token != point)
+        at--;
+    if (!at)
+        return;
+    while (own->depth > at)
+        end_innermost(own, VTI_RECORD_ABANDONED);
+    end_innermost(own, 0);
+}
+
 void vt_trace_close(struct vt_trace_point *point)
 {
     struct vti_trace_state *own = vti_trace_own;
-    uint32_t at = own ? own->depth : 0;
+    bool is_deep = point->state == POINT_DEEP;
 
     point->state = POINT_CLOSED;
-    while (at && own->open[at - 1].token != point)
-        at--;
-    if (at) {
-        while (own->depth > at)
-            end_innermost(own, VTI_RECORD_ABANDONED);
-        end_innermost(own, 0);
+    if (own && !is_in_listener(own, (uintptr_t)point)) {
+        if (!is_deep)
+            close_placed(own, point);
+        else if (own->deep)
+            own->deep--;
     }
     vt_scope_leave(&point->scope);
 }
@@ -191,113 +225,121 @@ void vt_trace_start(const char *name)
     if (!vt_is_tracing())
         return;
     own = vti_trace_state();
-    if (!own)
+    if (!own || IS_IN_LISTENER(own))
         return;
     end_left(own, own, (uintptr_t)__builtin_frame_address(0));
     site = vt_site_intern(name);
     open = push(own, NULL, innermost_frame(own));
-    if (!open) {
-        own->deep_by_hand++;
-    } else if (vt_context_here) {
+    if (open && vt_context_here) {
         begin(own, open, site);
-    } else {
-        open->is_plain = true;
-        vt_span_begin(site);
+        return;
     }
+    if (open)
+        note_plain(open);
+    else
+        own->deep_by_hand++;
+    if (vt_is_on())
+        vt_span_begin(site);
 }
 
 void vt_trace_stop(void)
 {
     struct vti_trace_state *own = vti_trace_own;
 
-    if (!own || !own->depth)
+    if (!own || !own->depth || IS_IN_LISTENER(own))
         return;
-    if (own->depth == VTI_TRACE_DEPTH && own->deep_by_hand)
+    if (own->deep_by_hand) {
         own->deep_by_hand--;
-    else if (!own->open[own->depth - 1].token)
+        if (vt_is_on())
+            vt_span_end();
+    } else if (!own->deep && !own->open[own->depth - 1].token) {
         end_innermost(own, 0);
+    }
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-/* The innermost one if it belongs to a trace; NULL: what is said is about a plain span. */
-static struct vti_trace_open *innermost_of_trace(void)
+/* What is said is about the one in *open, if that belongs to a trace, about a plain span, or about nothing that is recorded: a plain one
+ * that was open while recording was off may have others inside of it that nobody saw, and it may be about them. */
+static enum { OF_NOTHING, OF_PLAIN, OF_TRACE } subject(struct vti_trace_open **open)
 {
     struct vti_trace_state *own = vti_trace_own;
 
-    if (!own || !own->depth || own->open[own->depth - 1].is_plain)
-        return NULL;
-    return &own->open[own->depth - 1];
+    if (IS_IN_LISTENER(own))
+        return OF_NOTHING;
+    if (!own || !own->depth || own->deep || own->deep_by_hand)
+        return vt_is_on() ? OF_PLAIN : OF_NOTHING;
+    *open = &own->open[own->depth - 1];
+    if (!(*open)->is_plain)
+        return OF_TRACE;
+    return vt_is_on() && (*open)->period == period_now() ? OF_PLAIN : OF_NOTHING;
 }
 
-static void add_number(struct vt_site *key, uint32_t type, const void *value)
+static void add_number(const struct vti_trace_open *open, struct vt_site *key, uint32_t type,
+                       const void *value)
 {
-    const struct vti_trace_open *open = innermost_of_trace();
-
-    if (open && vt_is_on() && is_recorded(open))
+    if (vt_is_on() && is_recorded(open))
         vti_async_attr_put(open->number, key, type, value, sizeof(uint64_t), 0);
 }
 
 void vt_trace_attr_int(struct vt_site *key, int64_t value)
 {
-    if (innermost_of_trace())
-        add_number(key, VTI_TYPE_INT, &value);
-    else if (vt_is_on())
+    struct vti_trace_open *open;
+    int of = subject(&open);
+
+    if (of == OF_TRACE)
+        add_number(open, key, VTI_TYPE_INT, &value);
+    else if (of == OF_PLAIN)
         vt_attr_int(key, value);
 }
 
 void vt_trace_attr_uint(struct vt_site *key, uint64_t value)
 {
-    if (innermost_of_trace())
-        add_number(key, VTI_TYPE_UINT, &value);
-    else if (vt_is_on())
+    struct vti_trace_open *open;
+    int of = subject(&open);
+
+    if (of == OF_TRACE)
+        add_number(open, key, VTI_TYPE_UINT, &value);
+    else if (of == OF_PLAIN)
         vt_attr_uint(key, value);
 }
 
 void vt_trace_attr_double(struct vt_site *key, double value)
 {
-    if (innermost_of_trace())
-        add_number(key, VTI_TYPE_DOUBLE, &value);
-    else if (vt_is_on())
+    struct vti_trace_open *open;
+    int of = subject(&open);
+
+    if (of == OF_TRACE)
+        add_number(open, key, VTI_TYPE_DOUBLE, &value);
+    else if (of == OF_PLAIN)
         vt_attr_double(key, value);
 }
 
 void vt_trace_attr_text(struct vt_site *key, const char *value)
 {
-    const struct vti_trace_open *open = innermost_of_trace();
+    struct vti_trace_open *open;
+    int of = subject(&open);
 
-    if (open && is_recorded(open))
+    if (of == OF_TRACE && is_recorded(open))
         vt_async_attr_text(open->number, key, value);
-    else if (!open && vt_is_on())
+    else if (of == OF_PLAIN)
         vt_attr_text(key, value);
-}
-
-static void copy_text(char *to, size_t room, const char *from)
-{
-    size_t len = from ? strnlen(from, room) : 0;
-
-    if (len == room)
-        for (len--; len && (from[len] & 0xc0) == 0x80;)
-            len--;
-    if (len)
-        memcpy(to, from, len);
-    to[len] = 0;
 }
 
 void vt_trace_error(const char *type, const char *message)
 {
     static struct vt_site etype = {"etype", "", "", "", 0, 3, 0, 0};
     static struct vt_site text = {"message", "", "", "", 0, 3, 0, 0};
-    struct vti_trace_open *open = innermost_of_trace();
+    struct vti_trace_open *open;
+    int of = subject(&open);
 
-    if (!open) {
-        if (vt_is_on())
-            vt_span_error(type, message);
+    if (of == OF_PLAIN)
+        vt_span_error(type, message);
+    if (of != OF_TRACE)
         return;
-    }
     open->has_failed = true;
-    copy_text(open->error_type, sizeof open->error_type, type);
-    copy_text(open->error_message, sizeof open->error_message, message);
+    vti_trace_copy(open->error_type, sizeof open->error_type, type);
+    vti_trace_copy(open->error_message, sizeof open->error_message, message);
     if (is_recorded(open)) {
         vt_async_attr_text(open->number, &etype, type);
         vt_async_attr_text(open->number, &text, message);

@@ -153,12 +153,30 @@ uint64_t vt_async_start(struct vt_site *site)
     return id;
 }
 
+/* As plain spans do: what has begun ends, also while recording is switched off, if this thread has somewhere to write to. */
+static void end_while_off(uint64_t number, uint32_t flags)
+{
+    struct vti_slow slow;
+    struct vti_thread *self = vti_self;
+
+    vti_slow_block(&slow);
+    if (self && self->slot && self->top)
+        vti_ring_put(self, vti_clock_read(self->clock), 0, VTI_RECORD_ASYNC_END, flags, 0, &number,
+                     sizeof number);
+    vti_slow_leave(&slow);
+}
+
+void vti_async_end(uint64_t number, uint32_t flags, uint64_t ticks)
+{
+    struct vti_new_event event = {NULL, VTI_RECORD_ASYNC_END, flags, 0, &number, sizeof number};
+
+    if (!vt_is_on() || !vti_event_put(&event, ticks))
+        end_while_off(number, flags);
+}
+
 void vt_async_stop(uint64_t id, int failed)
 {
-    uint32_t flags = failed ? VTI_RECORD_FAILED : 0;
-
-    if (vt_is_on())
-        put(&(struct vti_new_event){NULL, VTI_RECORD_ASYNC_END, flags, 0, &id, sizeof id});
+    vti_async_end(id, failed ? VTI_RECORD_FAILED : 0, 0);
 }
 
 uint64_t vti_async_attr_put(uint64_t number, struct vt_site *key, uint32_t type, const void *value,

@@ -28,6 +28,9 @@ uint64_t vti_event_put(const struct vti_new_event *event, uint64_t ticks);
 /* A number for an async span, unique in this process; 0 if nothing is recorded. */
 uint64_t vti_async_number(void);
 
+/* It ends, with VTI_RECORD_FAILED or VTI_RECORD_ABANDONED; at `ticks` if it is recorded now, 0: now. */
+void vti_async_end(uint64_t number, uint32_t flags, uint64_t ticks);
+
 /* An attribute of an async span, as _put. The value has at most VTI_TEXT_MAX bytes. */
 uint64_t vti_async_attr_put(uint64_t number, struct vt_site *key, uint32_t type, const void *value,
                             size_t bytes, uint64_t ticks);

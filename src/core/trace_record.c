@@ -51,13 +51,11 @@ void vti_trace_record_end(uint64_t number, uint32_t flags, const struct vt_trace
 {
     uint64_t ticks = 0;
 
-    if (!number || !vt_is_on())
+    if (!number)
         return;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && vt_is_on(); i++)
         ticks = put_fact(number, &facts[i], ticks);
-    vti_event_put(
-        &(struct vti_new_event){NULL, VTI_RECORD_ASYNC_END, flags, 0, &number, sizeof number},
-        ticks);
+    vti_async_end(number, flags, ticks);
 }
 
 void vt_trace_record_end(uint64_t number, int failed, const struct vt_trace_fact *facts,

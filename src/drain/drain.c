@@ -162,6 +162,7 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     drain->stats.unheard += !process->is_announced && !process->is_left;
     drain->spans += process->spans;
     drain->stats.calls += process->calls;
+    drain->stats.traced += process->traced;
     drain->stats.samples += process->sampling.samples;
     drain->stats.samples_cut += process->sampling.cut;
     drain->stats.sampling_stopped += process->sampling.is_stopped != 0;

@@ -35,6 +35,7 @@ struct vti_drain_options {
 struct vti_drain_stats {
     struct vti_writer_stats file;
     uint64_t spans;
+    uint64_t traced;               /* spans of traces */
     uint64_t calls;                /* of functions */
     uint64_t line_events;          /* lines that were reached */
     uint32_t counters_lost;        /* modules whose counters of lines found no room */

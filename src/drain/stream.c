@@ -111,6 +111,7 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
     if (kind == VTI_RECORD_TRACE_BEGIN && len >= sizeof event.trace) {
         event.has_trace = true;
         memcpy(&event.trace, data, sizeof event.trace);
+        process->traced++;
     }
     if (kind == VTI_RECORD_ERROR)
         add_error(&event, data, len);

@@ -32,6 +32,7 @@ struct vti_target {
     uint32_t stream_count;
     uint64_t spans;
     uint64_t calls;
+    uint64_t traced; /* spans of traces */
     uint64_t line_events;
     struct vti_gift *gifts; /* owned: what it handed over */
     uint64_t thread_ticks;  /* lifetimes of its threads … */

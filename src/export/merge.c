@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "export/copy.h"
+#include "format/facts.h"
 #include "model/fact_blocks.h"
 
 #include <stdio.h>
@@ -132,7 +133,7 @@ static bool is_same_host(const struct known_host *known, const struct vti_host *
     int64_t apart;
 
     /* What was imported does not say where it is from, and its ticks are of no boot. */
-    if (!*host->os)
+    if (!*host->os || !strcmp(host->name, VTI_HOST_IMPORTED))
         return false;
     if (!clock || !known->clock || clock->type != known->clock->type ||
         strcmp(known->host->name, host->name) || strcmp(known->host->os, host->os) ||

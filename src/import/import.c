@@ -91,6 +91,8 @@ int vti_import(const struct vti_import *import, struct vti_import_result *result
         code = vti_fail(VTI_E_EMPTY, "%s: is empty", import->path);
     else if (vti_file_header_parse(map.data, map.size, &header) != VTI_E_NOT_RECORDING)
         code = vti_fail(VTI_E_USAGE, "%s: is a recording already", import->path);
+    else if (!importer && map.size > 2 && map.data[0] == 0x1f && map.data[1] == 0x8b)
+        code = vti_fail(VTI_E_DAMAGED, "%s: compressed with gzip: gunzip it first", import->path);
     else if (!importer)
         code = vti_fail(
             VTI_E_DAMAGED,

@@ -20,7 +20,7 @@
 struct oslog {
     struct vti_import_target *target;
     struct vti_span_list list;
-    uint64_t line, unusable, first_unusable, without_start;
+    uint64_t line, unusable, first_unusable, without_start, far;
     const char *reason; /* of the first line that was not used */
 };
 
@@ -160,6 +160,12 @@ static void say_what_was_odd(struct oslog *log)
         vti_buf_printf(&note, "; lines not used: %llu of %llu; the first: line %llu %s",
                        (unsigned long long)log->unusable, (unsigned long long)log->line,
                        (unsigned long long)log->first_unusable, log->reason);
+    if (log->far)
+        vti_buf_printf(&note, "; spans before 1970 or many years from the others, not used: %llu",
+                       (unsigned long long)log->far);
+    if (log->list.broken_facts)
+        vti_buf_printf(&note, "; lines with broken JSON, facts missing: %llu",
+                       (unsigned long long)log->list.broken_facts);
     if (log->without_start)
         vti_buf_printf(&note, "; stops without a start: %llu",
                        (unsigned long long)log->without_start);
@@ -201,9 +207,11 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
                         (unsigned long long)log.first_unusable, log.reason);
     target->what = VTI_OS_LOG;
     if (!code)
-        say_what_was_odd(&log);
+        code = vti_span_list_trim(&log.list, &log.far, input);
     if (!code)
         code = vti_span_list_write(&log.list, input, target);
+    if (!code)
+        say_what_was_odd(&log);
     vti_span_list_fini(&log.list);
     return code;
 }

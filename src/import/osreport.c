@@ -30,6 +30,7 @@ struct osreport {
     struct vti_listed_process *processes;
     size_t process_room;
     uint64_t unusable;
+    bool has_project; /* the notification under way: "" is one, null is none */
 };
 
 /* ---- notifications --------------------------------------------------------------------------- */
@@ -60,6 +61,7 @@ static void take_fields(struct osreport *report, struct vti_bytes *info)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         vti_buf_clear(fields[i].to);
     *info = (struct vti_bytes){NULL, 0};
+    report->has_project = false;
     vti_json_take(scan, '{');
     while (vti_json_next_key(scan, &is_first, &report->key)) {
         const char *key = (const char *)report->key.data;
@@ -68,6 +70,8 @@ static void take_fields(struct osreport *report, struct vti_bytes *info)
         while (at < sizeof fields / sizeof *fields && strcmp(key, fields[at].key))
             at++;
         if (at < sizeof fields / sizeof *fields) {
+            if (fields[at].to == &report->project)
+                report->has_project = vti_json_peek(scan) == '"';
             take_text(scan, fields[at].to);
             continue;
         }
@@ -110,6 +114,8 @@ static int64_t find_process(struct osreport *report)
     vti_buf_add(&report->key, report->project.data, report->project.len);
     vti_buf_add_u8(&report->key, 0);
     vti_buf_add(&report->key, report->host.data, report->host.len);
+    vti_buf_add_u8(&report->key, 0);
+    vti_buf_add_u8(&report->key, report->has_project);
     if (report->key.failed)
         return VTI_E_NOMEM;
     at = vti_map_add(report->places, report->key.data, report->key.len, &is_new);
@@ -119,7 +125,8 @@ static int64_t find_process(struct osreport *report)
         if (vti_grow(&report->processes, (size_t)at, &report->process_room,
                      sizeof *report->processes))
             return VTI_E_NOMEM;
-        report->processes[at] = (struct vti_listed_process){text, text + strlen(text) + 1};
+        report->processes[at] = (struct vti_listed_process){
+            text, report->has_project ? text + strlen(text) + 1 : NULL};
     }
     return at;
 }
@@ -259,20 +266,25 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
     const char *data = (const char *)input->data;
     struct osreport report = {.input = input,
                               .target = target,
-                              .scan = {data, data + input->size, false},
+                              .scan = {.at = data, .end = data + input->size},
                               .list = {.prefix = ""}};
     struct vti_buf *texts[] = {&report.open,    &report.key,    &report.name, &report.base,
                                &report.id,      &report.parent, &report.time, &report.project,
                                &report.service, &report.host};
+    uint64_t far = 0;
     int code = vti_span_list_init(&report.list);
 
     if (!code && vti_map_create(&report.places))
         code = vti_fail(VTI_E_NOMEM, "out of memory");
     if (!code)
         code = read_all(&report);
-    if (!code && report.unusable)
-        vti_import_note(target, "notifications not used: %llu",
-                        (unsigned long long)report.unusable);
+    if (!code)
+        code = vti_span_list_trim(&report.list, &far, input);
+    if (!code && (report.unusable || far))
+        vti_import_note(target,
+                        "notifications not used: %llu, spans before 1970 or many years from the "
+                        "others: %llu",
+                        (unsigned long long)report.unusable, (unsigned long long)far);
     report.list.processes = report.processes;
     if (!code)
         code = vti_span_list_write(&report.list, input, target);

@@ -17,6 +17,7 @@
 #define NS_APART (INT64_C(1) << 60) /* of the first and the last moment; readers know no more */
 #define TEXT_MOST 2048u             /* bytes of a text, as in the measured process */
 #define KEY_MOST 1023u
+#define NUL_SIGN "\xe2\x90\x80" /* U+2400 */
 
 struct writing {
     struct vti_span_list *list;
@@ -37,7 +38,9 @@ static int by_begin(const void *left, const void *right)
 
     if (a->process != b->process)
         return a->process < b->process ? -1 : 1;
-    return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
 }
 
 static int by_end(const void *left, const void *right)
@@ -63,17 +66,41 @@ int vti_span_list_init(struct vti_span_list *list)
     return vti_map_create(&list->ids) ? vti_fail(VTI_E_NOMEM, "out of memory") : 0;
 }
 
+/* The id of a site; a zero byte, where readers would cut the name, becomes the sign for one. */
+static uint32_t find_site(struct vti_import_target *target, enum vti_site_type type,
+                          struct vti_bytes name)
+{
+    struct vti_site_fact site = {.type = type, .name = name};
+    struct vti_buf visible = {0};
+    uint32_t found = 0;
+
+    if (name.len && memchr(name.data, 0, name.len)) {
+        for (size_t i = 0; i < name.len; i++)
+            if (name.data[i])
+                vti_buf_add_u8(&visible, (uint8_t)name.data[i]);
+            else
+                vti_buf_add_text(&visible, NUL_SIGN);
+        site.name = (struct vti_bytes){(const char *)visible.data, visible.len};
+    }
+    if (visible.failed)
+        vti_fail(VTI_E_NOMEM, "out of memory");
+    else
+        found = vti_import_site(target, &site);
+    vti_buf_fini(&visible);
+    return found;
+}
+
 int vti_span_list_add(struct vti_span_list *list, struct vti_import_target *target,
                       const struct vti_trace_ids *ids, struct vti_bytes name, int64_t begin_ns)
 {
-    struct vti_site_fact site = {.type = VTI_SITE_SPAN, .name = name};
     struct vti_listed_span *span;
 
     if (vti_grow(&list->spans, list->count, &list->room, sizeof *list->spans))
         return vti_fail(VTI_E_NOMEM, "out of memory");
     span = &list->spans[list->count++];
-    *span = (struct vti_listed_span){.ids = *ids, .begin_ns = begin_ns, .end_ns = VTI_NO_END};
-    span->site = vti_import_site(target, &site);
+    *span = (struct vti_listed_span){
+        .ids = *ids, .begin_ns = begin_ns, .end_ns = VTI_NO_END, .order = (uint32_t)list->count};
+    span->site = find_site(target, VTI_SITE_SPAN, name);
     return span->site ? 0 : VTI_E_NOMEM;
 }
 
@@ -95,6 +122,61 @@ uint32_t *vti_span_list_find(struct vti_span_list *list, const struct vti_trace_
     if (at < 0)
         vti_fail(VTI_E_NOMEM, "out of memory");
     return at < 0 ? NULL : &list->latest[at];
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* When the middle one of them begins: what is odd is not there. */
+static int find_middle(const struct vti_span_list *list, int64_t *middle)
+{
+    int64_t *begins = malloc((list->count + 1) * sizeof *begins);
+
+    if (!begins)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < list->count; i++)
+        begins[i] = list->spans[i].begin_ns;
+    if (list->count)
+        qsort(begins, list->count, sizeof *begins, by_number);
+    *middle = list->count ? begins[list->count / 2] : 0;
+    free(begins);
+    return 0;
+}
+
+int vti_span_list_trim(struct vti_span_list *list, uint64_t *count,
+                       const struct vti_import_input *input)
+{
+    size_t kept = 0;
+    int64_t middle = 0;
+    int code = find_middle(list, &middle);
+
+    *count = 0;
+    for (size_t i = 0; i < list->count && !code; i++) {
+        const struct vti_listed_span *span = &list->spans[i];
+        int64_t end = span->end_ns > span->begin_ns ? span->end_ns : span->begin_ns;
+
+        if (span->begin_ns < 0 || middle - span->begin_ns > NS_APART / 2 ||
+            end - middle > NS_APART / 2)
+            ++*count;
+        else
+            list->spans[kept++] = *span;
+    }
+    list->count = code ? list->count : kept;
+    if (!code && !kept)
+        code = vti_fail(VTI_E_EMPTY, "%s: all of its times are before 1970", input->path);
+    return code;
+}
+
+/* Facts of the end are told from those of the begin by their time. */
+static void part_ends(struct vti_span_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->spans[i].end_ns == list->spans[i].begin_ns && list->spans[i].at_end.len)
+            list->spans[i].end_ns++;
 }
 
 static int find_extent(struct writing *writing)
@@ -133,13 +215,12 @@ static int cut_if_full(struct writing *writing)
 static int add_fact(const char *key, size_t len, const struct vti_value *value, void *arg)
 {
     struct writing *writing = arg;
-    struct vti_site_fact site = {.type = VTI_SITE_KEY,
-                                 .name = {key, len < KEY_MOST ? len : KEY_MOST}};
 
     writing->fact.value = *value;
     if (value->type == VTI_VALUE_TEXT && value->text.len > TEXT_MOST)
         writing->fact.value.text.len = vti_utf8_good(value->text.data, TEXT_MOST);
-    writing->fact.site = vti_import_site(writing->target, &site);
+    writing->fact.site = find_site(writing->target, VTI_SITE_KEY,
+                                   (struct vti_bytes){key, len < KEY_MOST ? len : KEY_MOST});
     if (!writing->fact.site)
         return VTI_E_NOMEM;
     vti_encoder_add(writing->encoder, &writing->fact);
@@ -150,13 +231,16 @@ static int add_facts(struct writing *writing, const struct vti_bytes *json, uint
                      uint64_t id)
 {
     struct vti_json_scan scan = {.at = json->data};
+    int code;
 
     if (!json->len)
         return 0;
     scan.end = json->data + json->len;
     writing->fact = (struct vti_event){
         .ticks = ticks, .kind = VTI_EVENT_ASYNC_ATTR, .async_id = id};
-    return vti_json_flatten(&scan, writing->list->prefix, add_fact, writing);
+    code = vti_json_flatten(&scan, writing->list->prefix, add_fact, writing);
+    writing->list->broken_facts += scan.failed;
+    return code;
 }
 
 static int add_begin(struct writing *writing, size_t at)
@@ -170,7 +254,7 @@ static int add_begin(struct writing *writing, size_t at)
                                                           .async_id = at + 1,
                                                           .has_trace = true,
                                                           .trace = span->ids});
-    if (writing->project && *writing->project) {
+    if (writing->project) {
         const struct vti_value value = {.type = VTI_VALUE_TEXT,
                                         .text = vti_bytes_of(writing->project)};
         int code;
@@ -249,9 +333,11 @@ int vti_span_list_write(struct vti_span_list *list, const struct vti_import_inpu
 {
     struct writing writing = {.list = list, .input = input, .target = target};
     uint32_t *ends = NULL;
-    int code = list->count >= UINT32_MAX ? vti_fail(VTI_E_LIMIT, "%s: too many spans", input->path)
-                                         : find_extent(&writing);
+    int code;
 
+    part_ends(list);
+    code = list->count >= UINT32_MAX ? vti_fail(VTI_E_LIMIT, "%s: too many spans", input->path)
+                                     : find_extent(&writing);
     if (code)
         return code;
     code = vti_import_start(target, input->path, (uint64_t)writing.first_ns);

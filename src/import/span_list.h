@@ -16,12 +16,13 @@ struct vti_listed_span {
     int64_t begin_ns, end_ns; /* since 1970; VTI_NO_END: it did not end */
     uint32_t site;
     uint32_t process;                  /* index */
+    uint32_t order;                    /* in which they were added */
     struct vti_bytes at_begin, at_end; /* objects of JSON, or empty; borrowed */
     bool has_failed;
 };
 
 struct vti_listed_process {
-    const char *name, *project; /* borrowed; project: "" or NULL if it is not known */
+    const char *name, *project; /* borrowed; project: NULL if it is not known */
 };
 
 struct vti_span_list {
@@ -32,6 +33,7 @@ struct vti_span_list {
     struct vti_map *ids;                  /* owned: trace and span to index in `latest` */
     uint32_t *latest; /* owned: the span with these ids, plus one; 0: none that is open */
     size_t latest_room;
+    uint64_t broken_facts; /* of how many begins and ends they are no JSON, once they are written */
 };
 
 /* 0 or a negative code, as all of these. */
@@ -46,6 +48,11 @@ uint32_t *vti_span_list_find(struct vti_span_list *list, const struct vti_trace_
 
 /* "2020-02-27T08:04:25.961298", UTC: nanoseconds since 1970. False: that is no time. */
 bool vti_span_time(const char *text, size_t len, int64_t *ns);
+
+/* Leaves out spans so far from the others that no recording has room for both, and times before 1970; *count says how many. It
+ * fails if none is left. */
+int vti_span_list_trim(struct vti_span_list *list, uint64_t *count,
+                       const struct vti_import_input *input);
 
 /* All of a recording but its sites' first ones: clock, processes, tracks, events. Orders the spans anew. 0 or a negative code. */
 int vti_span_list_write(struct vti_span_list *list, const struct vti_import_input *input,

@@ -471,6 +471,26 @@ struct vti_async *vti_asyncs_find(const struct vti_asyncs *asyncs, uint32_t proc
 void vti_asyncs_remove(struct vti_asyncs *asyncs, struct vti_async *async);
 void vti_asyncs_fini(struct vti_asyncs *asyncs);
 
+/* ---- gaps.c: when events of a process were lost ------------------------------------------------ */
+
+struct vti_gap {
+    uint32_t process; /* VT_NONE: of any */
+    int64_t begin_ns, end_ns;
+};
+
+struct vti_gaps {
+    struct vti_gap *list; /* owned; by process and time, none overlap */
+    size_t count;
+};
+
+/* 0 or VTI_E_NOMEM. */
+int vti_gaps_find(struct vti_gaps *gaps, const struct vt_recording *recording);
+
+/* A span that did not end, whose end_ns is how long it may have lasted: ends it where its process first lost events after its begin, marked
+ * VT_FLAG_IN_GAP, if that is sooner. */
+void vti_gaps_cut(const struct vti_gaps *gaps, struct vti_async *async);
+void vti_gaps_fini(struct vti_gaps *gaps);
+
 /* ---- cursor.c, for spans.c and exporters ----------------------------------------------------- */
 
 /* The site of the innermost span open on the track of the event that was given last, or VT_NONE. */

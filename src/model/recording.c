@@ -58,6 +58,9 @@ static int take_header(struct vt_recording *recording)
         vti_damage_note(recording, 0, VTI_FILE_HEADER_BYTES, "file header is damaged");
         return 0;
     }
+    if (result == VTI_E_NOT_RECORDING && map->size > 2 && map->data[0] == 0x1f &&
+        map->data[1] == 0x8b)
+        return vti_fail(result, "%s: compressed with gzip: gunzip it first", recording->path);
     if (result == VTI_E_NOT_RECORDING)
         return vti_fail(result, "%s: not a Venturi recording (it does not begin like one)",
                         recording->path);

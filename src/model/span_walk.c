@@ -338,14 +338,20 @@ static int compare_begins(const void *left, const void *right)
     return (*a)->id < (*b)->id ? -1 : (*a)->id > (*b)->id;
 }
 
-/* Those without an end last as long as the track on which they began. */
+/* Those without an end last as long as the track on which they began, or until events of their process were lost. */
 static int find_unfinished(struct vti_span_walk *walk)
 {
     struct vti_facts *facts = &walk->recording->facts;
+    struct vti_gaps gaps;
+    int code = vti_gaps_find(&gaps, walk->recording);
 
+    if (code)
+        return code;
     walk->left = calloc(walk->asyncs.count + 1, sizeof *walk->left);
-    if (!walk->left)
+    if (!walk->left) {
+        vti_gaps_fini(&gaps);
         return vti_fail(VTI_E_NOMEM, "out of memory");
+    }
     for (size_t i = 0; i < walk->asyncs.slot_count; i++) {
         struct vti_async *async = &walk->asyncs.slots[i];
         int64_t at = vti_ids_find(&facts->track_ids, async->track);
@@ -353,9 +359,11 @@ static int find_unfinished(struct vti_span_walk *walk)
         if (!async->is_used || !async->has_begin || at < 0)
             continue;
         async->end_ns = vti_track_end_ns(walk->recording, facts->tracks[at]);
+        vti_gaps_cut(&gaps, async);
         walk->left[walk->left_count++] = async;
     }
     qsort(walk->left, walk->left_count, sizeof *walk->left, compare_begins);
+    vti_gaps_fini(&gaps);
     return 0;
 }
 

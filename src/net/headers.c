@@ -3,11 +3,11 @@
  * leaves a request untraced and is counted; it must never fail a request, and nothing but stderr hears of it.
  */
 #include "net/keys.h"
+#include "net/say.h"
 #include "net/sign.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PARENT_MOST 256 /* room for later versions of `traceparent` */
 #define BLANKS " \t\n\r\v\f"
@@ -22,9 +22,8 @@ uint64_t vt_http_rejected(void)
 static enum vt_accept reject(const char *why)
 {
     if (!__atomic_fetch_add(&rejected, 1, __ATOMIC_RELAXED))
-        dprintf(STDERR_FILENO,
-                "venturi: trace headers of a request are not accepted: %s; it is served "
-                "untraced, further ones are only counted\n",
+        vti_say("trace headers of a request are not accepted: %s; it is served untraced, further "
+                "ones are only counted",
                 why);
     return VT_ACCEPT_REJECTED;
 }

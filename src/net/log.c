@@ -8,6 +8,7 @@
 #include "net/log_file.h"
 #include "net/log_format.h"
 #include "net/log_lines.h"
+#include "net/say.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,8 +46,7 @@ static void lose(const char *path, int error)
     char why[128];
 
     if (!__atomic_fetch_add(&lost, 1, __ATOMIC_RELAXED))
-        dprintf(STDERR_FILENO,
-                "venturi: %s: a line cannot be written: %s; further ones are only counted\n",
+        vti_say("%s: a line cannot be written: %s; further ones are only counted",
                 *path ? path : "standard stream", strerror_r(error, why, sizeof why));
 }
 
@@ -99,7 +99,7 @@ static int open_files(struct log *log, const char *path, const char *logger)
         return vti_fail(VTI_E_NOMEM, "%s", path);
     code = vti_logging_load(logging, &log->ini, path, logger, &notes);
     if (notes.len)
-        dprintf(STDERR_FILENO, "%.*s", (int)notes.len, (const char *)notes.data);
+        vti_say_bytes(STDERR_FILENO, (const char *)notes.data, notes.len);
     vti_buf_fini(&notes);
     for (size_t i = 0; !code && i < logging->count; i++) {
         struct handler *handler = &log->handlers[i];

@@ -5,22 +5,24 @@
 #include "net/log_file.h"
 
 #include "base/error.h"
+#include "net/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Not to wait for the reader of a pipe, when opening it or later. */
 #define FLAGS (O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
+#define NAME_ROOM (VTI_LOG_PATH_ROOM + 24)
+
 int vti_log_file_open(struct vti_log_file *file, const struct vti_log_spec *spec)
 {
+    bool is_stream = spec->kind == VTI_LOG_STDOUT || spec->kind == VTI_LOG_STDERR;
     struct stat st;
 
     memset(file, 0, sizeof *file);
@@ -29,13 +31,13 @@ int vti_log_file_open(struct vti_log_file *file, const struct vti_log_spec *spec
     file->backups = spec->backups;
     memcpy(file->path, spec->path, sizeof file->path);
     pthread_mutex_init(&file->rotating, NULL);
-    if (spec->kind == VTI_LOG_STDOUT || spec->kind == VTI_LOG_STDERR)
+    if (is_stream)
         file->fd = spec->kind == VTI_LOG_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
     else
         file->fd = open(file->path, FLAGS | (spec->truncates ? O_TRUNC : 0), 0666);
     if (file->fd < 0)
         return vti_fail_errno(VTI_E_OPEN, "%s: cannot open", file->path);
-    file->is_regular = !fstat(file->fd, &st) && S_ISREG(st.st_mode);
+    file->is_regular = !is_stream && !fstat(file->fd, &st) && S_ISREG(st.st_mode);
     return 0;
 }
 
@@ -81,16 +83,26 @@ static bool is_full(const struct vti_log_file *file, size_t len)
     return st.st_size + (int64_t)len >= file->bytes_most;
 }
 
+/* The file of that number; 0: the one that is written. */
+static const char *numbered(char name[NAME_ROOM], const struct vti_log_file *file, int64_t number)
+{
+    if (!number)
+        return file->path;
+    snprintf(name, NAME_ROOM, "%s.%" PRId64, file->path, number);
+    return name;
+}
+
+/* As many as there are, up to the first number that is free: how many there may be is no measure of the work. */
 static void rotate(struct vti_log_file *file)
 {
-    char from[VTI_LOG_PATH_ROOM + 24];
-    char to[VTI_LOG_PATH_ROOM + 24];
+    char from[NAME_ROOM];
+    char to[NAME_ROOM];
+    int64_t last = 1;
 
-    for (int64_t i = file->backups; i > 0; i--) {
-        snprintf(from, sizeof from, "%s.%" PRId64, file->path, i - 1);
-        snprintf(to, sizeof to, "%s.%" PRId64, file->path, i);
-        rename(i > 1 ? from : file->path, to);
-    }
+    while (last < file->backups && !access(numbered(to, file, last), F_OK))
+        last++;
+    for (; last > 0; last--)
+        rename(numbered(from, file, last - 1), numbered(to, file, last));
 }
 
 static void rotate_if_full(struct vti_log_file *file, size_t len)
@@ -107,44 +119,6 @@ static void rotate_if_full(struct vti_log_file *file, size_t len)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static bool write_once(int fd, const char *line, size_t len)
-{
-    ssize_t count;
-
-    do
-        count = write(fd, line, len);
-    while (count < 0 && errno == EINTR);
-    if (count >= 0 && (size_t)count < len)
-        errno = ENOSPC;
-    return count >= 0 && (size_t)count == len;
-}
-
-/* A pipe whose reader is gone must not end the service. */
-static bool write_quietly(int fd, const char *line, size_t len)
-{
-    static const struct timespec at_once;
-    sigset_t pipe_signal;
-    sigset_t before;
-    sigset_t pending;
-    bool was_pending;
-    bool is_written;
-    int error;
-
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    sigpending(&pending);
-    was_pending = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    is_written = write_once(fd, line, len);
-    error = errno;
-    if (!is_written && error == EPIPE && !was_pending)
-        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR)
-            ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return is_written;
-}
-
 bool vti_log_file_write(struct vti_log_file *file, const char *line, size_t len)
 {
     if (file->kind == VTI_LOG_ROTATING)
@@ -152,6 +126,6 @@ bool vti_log_file_write(struct vti_log_file *file, const char *line, size_t len)
     else if (file->kind == VTI_LOG_WATCHED && is_moved(file))
         reopen(file);
     if (file->is_regular)
-        return write_once(file->fd, line, len);
-    return write_quietly(file->fd, line, len);
+        return vti_say_once(file->fd, line, len);
+    return vti_say_bytes(file->fd, line, len);
 }

@@ -8,8 +8,8 @@
 
 struct vti_log_file {
     enum vti_log_kind kind;
-    int fd; /* the same one as long as it is open, whatever file is behind it */
-    bool is_regular;
+    int fd;          /* the same one as long as it is open, whatever file is behind it */
+    bool is_regular; /* a file of our own: never waits long */
     int64_t bytes_most;
     int64_t backups;
     char path[VTI_LOG_PATH_ROOM];

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "net/log_format.h"
 #include "net/python_args.h"
+#include "net/say.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -86,11 +87,24 @@ static bool is_class(const char *class, const char *name)
     return !strcmp(class, name);
 }
 
+/* Names in a line of the notes, which begins at `from`, may be anything. */
+static void end_note(const struct loader *loader, size_t from)
+{
+    struct vti_buf *notes = loader->notes;
+
+    if (notes->len > from)
+        vti_say_harmless((char *)notes->data + from, notes->len - from);
+    vti_buf_add_u8(notes, '\n');
+}
+
 static int cannot(const struct loader *loader, const char *what, const char *item, size_t len,
                   const char *why)
 {
-    vti_buf_printf(loader->notes, "venturi: %s: %s %.*s is left out: %s\n", loader->name, what,
+    size_t from = loader->notes->len;
+
+    vti_buf_printf(loader->notes, "venturi: %s: %s %.*s is left out: %s", loader->name, what,
                    (int)len, item, why);
+    end_note(loader, from);
     return 0;
 }
 
@@ -110,9 +124,13 @@ static void read_format(const struct loader *loader, const char *formatter,
     if (unknown)
         spec->format = unknown;
     unknown = vti_log_format_check(spec->format, &len);
-    if (unknown)
-        vti_buf_printf(loader->notes, "venturi: %s: formatter %s: %.*s has no meaning here\n",
+    if (unknown) {
+        size_t from = loader->notes->len;
+
+        vti_buf_printf(loader->notes, "venturi: %s: formatter %s: %.*s has no meaning here",
                        loader->name, formatter, (int)len, unknown);
+        end_note(loader, from);
+    }
 }
 
 /* Arguments of the three kinds of files; false if they are not understood. */

@@ -31,7 +31,8 @@ struct vti_answer {
     long status;
     uint64_t body_bytes;
     double took_ns;
-    bool was_asked; /* the request left, so that there may be a trace even without an answer */
+    bool is_mid_line; /* what went to standard output does not end with a line */
+    bool was_asked;   /* the request left, so that there may be a trace even without an answer */
 };
 
 /* Fills `request` from the command line and the environment, and checks it. 0 or a negative code. The key does not stay in argv, where

@@ -7,10 +7,14 @@
 #include "net/request.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/number.h"
+#include "net/say.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char help[] =
     "Usage: venturi trace request --profile KEY [options] URL\n"
@@ -34,18 +38,6 @@ static const char help[] =
     "      --timeout S         give up after so many seconds\n"
     "  -h, --help              show this\n";
 
-/* One line, whatever the words that the user typed hold. */
-static void say(const char *prefix, const char *text)
-{
-    char line[2048];
-
-    snprintf(line, sizeof line, "%s: %s", prefix, text);
-    for (char *at = line; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    fprintf(stderr, "%s\n", line);
-}
-
 static void say_failure(const struct vti_request *request, const struct vti_answer *answer,
                         int code)
 {
@@ -57,7 +49,18 @@ static void say_failure(const struct vti_request *request, const struct vti_answ
     snprintf(text, sizeof text, "%s%s%s%s%s%s%s", vti_error_message(code), *hint ? " (" : "", hint,
              *hint ? ")" : "", answer->was_asked ? " (trace " : "", answer->was_asked ? id : "",
              answer->was_asked ? ")" : "");
-    say("venturi trace request", text);
+    vti_say_harmless(text, strlen(text)); /* words that the user or the server chose */
+    fprintf(stderr, "venturi trace request: %s\n", text);
+}
+
+/* What the answer left behind on the terminal that we are about to write to. */
+static void end_line(const struct vti_answer *answer)
+{
+    struct stat out, err;
+
+    if (answer->is_mid_line && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
+        !fstat(STDOUT_FILENO, &out) && !fstat(STDERR_FILENO, &err) && out.st_rdev == err.st_rdev)
+        fputc('\n', stderr);
 }
 
 static void say_trace(const struct vti_request *request, const struct vti_answer *answer)
@@ -76,15 +79,18 @@ int main(int argc, char **argv)
 {
     struct vti_request request;
     struct vti_answer answer = {0};
-    int code = vti_request_parse(&request, argc, argv);
     int status = 2;
+    int code;
 
+    vti_file_hold_standard();
+    code = vti_request_parse(&request, argc, argv);
     if (!code && request.wants_help) {
         status = fputs(help, stdout) < 0 || fflush(stdout) ? 2 : 0;
         goto out;
     }
     if (!code)
         code = vti_request_send(&request, &answer);
+    end_line(&answer);
     if (code) {
         say_failure(&request, &answer, code);
         goto out;

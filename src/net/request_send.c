@@ -31,6 +31,7 @@ struct transfer {
     char *host;                /* of libcurl, for messages: a URL may hold a password */
     char reason[CURL_ERROR_SIZE];
     uint64_t body_bytes;
+    bool is_mid_line; /* the body so far does not end with a line */
     bool lacks_memory;
     bool has_left; /* nobody reads our standard output any more */
     int code;      /* of writing */
@@ -77,6 +78,8 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
     struct transfer *transfer = arg;
 
     transfer->body_bytes += size * count;
+    if (size && count)
+        transfer->is_mid_line = bytes[size * count - 1] != '\n';
     write_out(transfer, bytes, size * count);
     return transfer->code || transfer->has_left ? 0 : size * count;
 }
@@ -248,6 +251,7 @@ static int judge(struct transfer *transfer, CURLcode result, const struct vti_re
     answer->was_asked = asked > 0;
     answer->took_ns = (double)took_us * 1e3;
     answer->body_bytes = transfer->body_bytes;
+    answer->is_mid_line = transfer->is_mid_line && !transfer->output;
     if (!result || transfer->has_left)
         return 0;
     if (transfer->code)
@@ -257,6 +261,9 @@ static int judge(struct transfer *transfer, CURLcode result, const struct vti_re
     if (result == CURLE_OPERATION_TIMEDOUT && request->timeout_ms)
         return vti_fail(VTI_E_TIMEOUT, "%s: no whole answer within %g s", transfer->host,
                         (double)request->timeout_ms / 1e3);
+    if (result == CURLE_OUT_OF_MEMORY &&
+        answer->was_asked) /* what libcurl says of more than 100 kB in a line */
+        return vti_fail(VTI_E_LIMIT, "%s: the headers of the answer are too large", transfer->host);
     return vti_fail(VTI_E_READ, "%s: %s", transfer->host,
                     *transfer->reason ? transfer->reason : curl_easy_strerror(result));
 }

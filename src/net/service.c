@@ -5,11 +5,13 @@
 #include "base/error.h"
 #include "net/ini.h"
 #include "net/log.h"
+#include "net/say.h"
 
 #include <venturi/service.h>
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +82,7 @@ static bool read_seconds(const char *text, double *value)
     char *end;
 
     *value = strtod(text, &end);
-    return end != text && !*end && *value >= 0;
+    return end != text && !*end && *value >= 0 && isfinite(*value);
 }
 
 /* NULL if the value is of its type, else what it should be. */
@@ -151,8 +153,7 @@ static void name_unknown(const struct vti_ini *ini, const char *path)
             is_known |= !strcasecmp(entry->key, options[j].name) ||
                         (options[j].old_name && !strcasecmp(entry->key, options[j].old_name));
         if (!is_known)
-            dprintf(STDERR_FILENO, "venturi: %s: [profiler] %s is not known here\n", path,
-                    entry->key);
+            vti_say("%s: [profiler] %s is not known here", path, entry->key);
     }
 }
 
@@ -168,9 +169,7 @@ static int read_settings(struct vt_service *service, const struct vti_ini *ini, 
     name_unknown(ini, path);
     if (service->is_enabled) {
         if (!vti_ini_get(ini, "profiler", "hmac_keys"))
-            dprintf(STDERR_FILENO,
-                    "venturi: %s: [profiler] has no hmac_keys: no request can start a trace\n",
-                    path);
+            vti_say("%s: [profiler] has no hmac_keys: no request can start a trace", path);
         return 0;
     }
     none = vt_keys_new(NULL);
@@ -188,10 +187,14 @@ static int open_log(const struct vt_service *service, const char *path, const ch
     char beside[PATH_MAX];
     bool is_open = false;
     int code;
+    int len;
 
-    snprintf(beside, sizeof beside, "%.*s%s",
-             log_config[0] == '/' || !slash ? 0 : (int)(slash - path + 1), path, log_config);
-    code = vti_log_open(access(beside, F_OK) ? log_config : beside, service->log_name, &is_open);
+    len = snprintf(beside, sizeof beside, "%.*s%s",
+                   log_config[0] == '/' || !slash ? 0 : (int)(slash - path + 1), path, log_config);
+    if (len >= (int)sizeof beside || access(beside, F_OK))
+        code = vti_log_open(log_config, service->log_name, &is_open);
+    else
+        code = vti_log_open(beside, service->log_name, &is_open);
     if (is_open)
         log_owner = service;
     return code;
@@ -214,6 +217,7 @@ int vt_service_open(struct vt_service *service, const char *path, char *error, s
     vti_ini_close(&ini);
     if (code) {
         snprintf(error, room, "%s", vti_error_message(code));
+        vti_say_harmless(error, room ? strlen(error) : 0);
         vt_keys_free(service->keys);
         memset(service, 0, sizeof *service);
     }

@@ -258,8 +258,8 @@ static void add_notes(const struct writer *writer)
         if (traces->processes[i].skew_ns) {
             vti_page_note(writer->page, "estimated",
                           "Clocks of services differed: times of some processes were moved so that "
-                          "spans lie within their parents. The traces view says which, and by how "
-                          "much.");
+                          "no span begins before its parent. The traces view says which, and by "
+                          "how much.");
             break;
         }
     if (traces->duplicate_spans)

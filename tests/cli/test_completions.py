@@ -77,7 +77,7 @@ def options_of(help_text):
             for word in line.replace(",", "").split()[:2] if word.startswith("-")}
 
 
-LIST = {"--errors", "--json", "-h", "--help"}
+LIST = {"--errors", "--sort", "-n", "--limit", "--json", "-h", "--help"}
 
 
 @needs_bash
@@ -88,7 +88,8 @@ def test_bash_actions(venturi, tmp_path):
     assert bash(venturi, ["trace", "re"], tmp_path) == ["request"]
     assert bash(venturi, ["trace", "list", ""], tmp_path) == ["a.vt"] == bash(venturi, ["trace", "show", "last", ""], tmp_path)
     assert set(bash(venturi, ["trace", "list", "-"], tmp_path)) == LIST
-    assert set(bash(venturi, ["trace", "show", "-"], tmp_path)) == options_of(venturi("trace", "--help").stdout) - {"--errors"}
+    assert set(bash(venturi, ["trace", "show", "-"], tmp_path)) == options_of(venturi("trace", "--help").stdout) - {
+        "--errors", "--sort", "-n", "--limit"}
     assert bash(venturi, ["trace", "show", "--out", ""], tmp_path) == ["a.vt"] == bash(venturi, ["trace", "request", "-o", ""], tmp_path)
     assert bash(venturi, ["trace", "show", "--depth", ""], tmp_path) == []
     asked = venturi("trace", "request", "--help")

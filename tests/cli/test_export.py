@@ -77,11 +77,12 @@ def test_csv(venturi, make_recording):
     path = make_recording()
     rows = list(csv.DictReader(io.StringIO(export(venturi, path, "csv").replace("\r\n", "\n"), newline="")))
     assert list(rows[0]) == ("begin_ns duration_ns self_ns process pid thread tid depth name function file line error "
-                             "attributes").split()
+                             "attributes base_id trace_id parent_trace_id").split()
     load, = [row for row in rows if row["name"] == "load alerts"]
     assert (load["begin_ns"], load["duration_ns"], load["pid"], load["thread"], load["depth"]) == (
         "0", "300000", "4711", "main", "1")
     assert json.loads(load["attributes"])["ndet"] == -7
+    assert load["base_id"] == load["trace_id"] == load["parent_trace_id"] == ""
     assert [row["error"] for row in rows if row["error"]] == ["ValueError: no detections in \"ZTF\"\n", "failed"]
     assert sum(row["name"] == "x" * 10000 for row in rows) == 1
 

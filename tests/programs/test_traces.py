@@ -112,6 +112,7 @@ def test_deep_ones_are_plain(ran):
     assert len(nested) == 601
     assert sum(row["trace_id"] is not None for row in nested) == NESTED - 1
     assert sum(row["trace_id"] is None and row["async"] == 0 for row in nested) == 601 - (NESTED - 1)
+    assert [json.loads(row["attributes"]) for row in nested] == [{"depth": depth} for depth in range(600, -1, -1)]
 
 
 def test_contexts_that_change_inside_a_point(record):
@@ -156,6 +157,18 @@ def test_a_point_belongs_to_one_recording(tmp_path):
     assert list(begins.values()) == ["of the second", "inside", "at the end"]
     assert ends == [("inside", False), ("of the second", False), ("at the end", True)]
     assert not [event for event in second if event.get("key") == "too late"]
+
+
+def test_recording_switched_off_and_on(tmp_path):
+    """What has begun ends, wherever that is; what is said about a point that nobody saw is not said about another."""
+    path = tmp_path / "switched.vt"
+    done = subprocess.run([program("traces"), "switched", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    spans = [(row["name"], row["trace_id"] is not None, row["finished"], json.loads(row["attributes"] or "{}"), row["error"])
+             for row in rows(Recording(path))]
+    assert spans == [
+        ("closes while off", True, 1, {"project": "\u20ac" * 42}, None), ("async", False, 1, {}, None),
+        ("closes while off", False, 1, {}, None), ("plain", False, 1, {"before": 1}, None), ("seen", False, 1, {"of the seen": 1}, None)]
 
 
 def test_ids_without_a_recording():
@@ -222,3 +235,8 @@ def test_ids_in_exports(ran, tmp_path):
     tool("export", "-f", "perfetto", "-o", out, ran.path)
     packed = out.read_bytes()
     assert all(text.encode() in packed for text in ("parent_id", wanted["trace_id"], wanted["parent_trace_id"]))
+
+
+def test_what_is_next_are_the_traces(ran):
+    assert "venturi: next  venturi trace list %s\n" % ran.path in ran.done.stderr
+    assert "venturi: next  venturi report" not in ran.done.stderr

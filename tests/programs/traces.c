@@ -19,11 +19,11 @@ static void listen(const struct vt_trace_news *news, void *arg)
     struct vt_context context;
 
     (void)arg;
-    VT_TRACE("in the listener"); /* it is not told of itself */
+    VT_TRACE("in the listener"); /* which is none */
+    VT_TRACE_ATTR("in the listener", 1);
     news_count++;
     vt_context_get(&context);
-    /* At the deepest place ours is a plain span, and what is told of is innermost. */
-    bad_news += vt_id_equal(news->span, &context.span) && strcmp(news->name, "nest");
+    bad_news += !vt_id_equal(news->duration_ns < 0 ? news->span : news->parent, &context.span);
     bad_news += news->realtime_ns < 1000000000000000000 || !strcmp(news->name, "in the listener");
 }
 
@@ -138,6 +138,7 @@ static void by_hand(void)
 static void nest(int depth)
 {
     VT_TRACE("nest");
+    VT_TRACE_ATTR("depth", depth);
     if (depth)
         nest(depth - 1);
 }
@@ -236,6 +237,55 @@ static int sessions(const char *first, const char *second)
     return 0;
 }
 
+static void closes_while_off(void)
+{
+    {
+        VT_TRACE("closes while off");
+        vt_session_pause();
+        VT_TRACE_ATTR("while off", 1);
+        VT_TRACE("unseen");
+    }
+    vt_session_resume();
+}
+
+/* Recording goes off and on again while points are open, in a trace and in none. */
+static int switched(const char *path)
+{
+    static struct vt_site async = {"async", "", "", "", 0, 0, 0, 0};
+    char name[300] = "";
+    uint64_t number;
+
+    for (size_t i = 0; i + 3 < sizeof name; i += 3)
+        memcpy(name + i, "\xe2\x82\xac", 4);
+    vt_trace_service(name, "", NULL);
+    if (session(path))
+        return 4;
+    closes_while_off();
+    number = vt_async_start(&async);
+    vt_session_pause();
+    vt_async_stop(number, 0);
+    vt_session_resume();
+    vt_context_end();
+    closes_while_off();
+    {
+        VT_TRACE("plain");
+        VT_TRACE_ATTR("before", 1);
+        vt_session_pause();
+        {
+            VT_TRACE("unseen");
+            vt_session_resume();
+            VT_TRACE_ATTR("of the unseen", 1);
+            vt_trace_error("Unseen", NULL);
+            {
+                VT_TRACE("seen");
+                VT_TRACE_ATTR("of the seen", 1);
+            }
+        }
+    }
+    vt_session_stop();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "all";
@@ -250,6 +300,8 @@ int main(int argc, char **argv)
         vt_context_begin(NULL);
     if (!strcmp(what, "sessions"))
         return argc == 4 ? sessions(argv[2], argv[3]) : 2;
+    if (!strcmp(what, "switched"))
+        return argc == 3 ? switched(argv[2]) : 2;
     if (!strcmp(what, "mixed"))
         mixed();
     else if (!strcmp(what, "record"))

@@ -334,6 +334,26 @@ def test_bad_files(mistral, change, message):
     assert done.returncode == 2 and done.stderr.endswith(message + "\n") and "secret_word" not in done.stderr
 
 
+@pytest.mark.parametrize("number", ["inf", "nan", "-1", "1e999", ""])
+def test_seconds_are_a_number(tmp_path, number):
+    (tmp_path / "a.conf").write_text(f"[profiler]\nsocket_timeout = {number}\n")
+    _, _, done = serve("conf", tmp_path / "a.conf", {}, check=False)
+    assert done.returncode == 2 and done.stderr.endswith("[profiler] socket_timeout has to be a number of seconds\n")
+
+
+def test_what_is_said_steers_no_terminal(tmp_path):
+    """Names that a file has come out without what a terminal obeys."""
+    evil = "\x1b[2Jx\x9b1m\x7f"
+    (tmp_path / "a.conf").write_text(f"[DEFAULT]\nlog_config_append = log.conf\n[profiler]\nenabled = 1\nhmac_keys = k\n{evil} = 1\n")
+    (tmp_path / "log.conf").write_text(
+        f"[loggers]\nkeys=root\n[logger_root]\nlevel=INFO\nhandlers={evil}\n[handler_{evil}]\nclass={evil}\n")
+    _, _, done = serve("conf", tmp_path / "a.conf", {})
+    assert done.stderr.count("?[2Jx??1m?") == 2 and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", done.stderr), done.stderr
+    (tmp_path / "log.conf").write_text(f"[loggers]\nkeys=root\n[logger_root]\nlevel={evil}\n")
+    _, _, done = serve("conf", tmp_path / "a.conf", {}, check=False)
+    assert done.returncode == 2 and "unknown level '?[2Jx??1m?'" in done.stderr
+
+
 def test_log_config_of_the_working_directory(mistral):
     os.mkdir(mistral / "etc")
     shutil.move(str(mistral / "mistral.conf"), str(mistral / "etc"))

@@ -1,4 +1,5 @@
 """Trace logs of osprofiler as recordings: what becomes of each line, and commands that take a log as it is."""
+import gzip
 import json
 import os
 import subprocess
@@ -179,3 +180,47 @@ def test_merge_of_logs(log, tmp_path):
     other = write_log(tmp_path / "other.log", [Span(4, 1, "elsewhere", 70 * MS, 80 * MS)])
     venturi("merge", log, other, "-o", tmp_path / "all.vt")
     assert [span["name"] for span in show("last", tmp_path / "all.vt")["spans"]] == ["engine-start", "task-run", "db", "elsewhere"]
+
+
+def test_one_wrong_date_does_not_spoil_a_log(tmp_path):
+    good, bad = Span(1, 0, "good", 0, MS), Span(2, 0, "bad", 2 * MS, 3 * MS)
+    wrong = [line.replace("2026-11-15", "1970-01-01") for line in (start_line(bad), stop_line(bad))]
+    path = tmp_path / "x.log"
+    path.write_text(start_line(good) + stop_line(good) + "".join(wrong))
+    done = venturi("trace", "show", BASE, path, "--json")
+    assert [each["name"] for each in json.loads(done.stdout)["spans"]] == ["good"]
+    assert done.stderr == ("venturi trace: warning: %s: spans before 1970 or many years from the others, not used: 1\n" % path)
+    path.write_text(stop_line(bad).replace("2026-11-15T08:04", "1970-01-01T00:00").replace(" 0.001 ", " 100.0 "))
+    assert venturi("trace", "list", path, check=2).stderr == "venturi trace: %s: all of its times are before 1970\n" % path
+
+
+def test_compressed_logs_say_so(tmp_path):
+    path = tmp_path / "x.log.gz"
+    path.write_bytes(gzip.compress(start_line(Span(1, 0, "a", 0, MS)).encode()))
+    for words in (("trace", "list", path), ("report", path), ("import", path, "-o", tmp_path / "x.vt")):
+        assert venturi(*words, check=2).stderr.endswith("%s: compressed with gzip: gunzip it first\n" % path), words
+
+
+def test_zero_bytes_are_seen(tmp_path):
+    path = tmp_path / "x.log"
+    path.write_bytes(start_line(Span(1, 0, "aNULb", 0, MS)).encode().replace(b"NUL", bytes(1)))
+    assert show(BASE, path)["spans"][0]["name"] == "a\u2400b"
+
+
+def test_broken_facts_are_counted(tmp_path):
+    span = Span(1, 0, "a", 0, MS)
+    path = tmp_path / "x.log"
+    path.write_text(start_line(span, ' {"statement": "SELECT 1"}') + stop_line(span, ' {"result": "cut o'))
+    done = venturi("trace", "show", BASE, path, "--json")
+    assert done.stderr == "venturi trace: warning: %s: lines with broken JSON, facts missing: 1\n" % path
+    assert json.loads(done.stdout)["spans"][0]["attrs"] == {"db.statement": "SELECT 1"}
+
+
+def test_facts_of_the_end_of_a_span_that_took_no_time(tmp_path):
+    span = Span(1, 0, "a", 0, 0)
+    path = tmp_path / "x.log"
+    path.write_text(start_line(span, ' {"statement": "SELECT 1"}') + stop_line(span, ' {"original_exception": "no"}'))
+    info = json.loads(venturi("trace", "show", BASE, path, "--compat").stdout)["children"][0]["info"]
+    assert info["meta.raw_payload.a-start"]["info"] == {"db": {"statement": "SELECT 1"}, "host": None}
+    assert info["meta.raw_payload.a-stop"]["info"] == {"db": {"original_exception": "no"}, "host": None}
+    assert show(BASE, path)["spans"][0]["error"]["message"] == "no"

@@ -126,3 +126,59 @@ def test_of_a_log(tmp_path):
     assert node["info"]["host"] is None and node["info"]["service"] == "engine"
     assert (node["info"]["finished"], report["info"]["last_trace_started"]) == (700, 2)
     assert node["info"]["meta.raw_payload.task-run-start"]["timestamp"] == START.isoformat() + ".000000"
+
+
+WHO = {"service": "s", "project": "p"}
+
+
+@pytest.mark.parametrize("spans", [
+    # Statistics in the order in which spans began, whatever is inside of what.
+    [Span(1, 0, "r", 0, 100 * MS, WHO), Span(2, 1, "a", 10 * MS, 50 * MS), Span(3, 2, "x", 40 * MS, 45 * MS), Span(4, 1, "y", 20 * MS, 60 * MS)],
+    # Those that begin together: as they came.
+    [Span(1, 0, "r", 0, 100 * MS, WHO), Span(2, 1, "a", 10 * MS, 20 * MS), Span(3, 1, "b", 10 * MS, 60 * MS)],
+    # No time at all, and an error at its end.
+    [Span(1, 0, "r", 0, 100 * MS, WHO), Span(2, 1, "a", 10 * MS, 10 * MS, {"b.x": 1}, {"etype": "KeyError", "message": "x"}, True)],
+    # Keys of one object that come apart from each other, many of them, very deep ones, empty parts.
+    [Span(1, 0, "r", 0, 100 * MS, {**WHO, "a.b.c": 1, "d": 2, "a.b.e": 3, "a.d": 1, "a.b.f": 1})],
+    [Span(1, 0, "r", 0, 100 * MS, {**WHO, **{"k%d.x%d" % (i % 2, i): i for i in range(700)}})],
+    [Span(1, 0, "r", 0, 100 * MS, {**WHO, "a.b.c.d.e.f.g.h.i.j.k": 1, "a.b.c.d.e.f.g.h.x": 2})],
+    [Span(1, 0, "r", 0, 100 * MS, {**WHO, "a..b": 1, ".x": 2, "y.": 3})],
+    [Span(1, 0, "-", 0, 100 * MS, WHO), Span(2, 1, "", MS, 2 * MS), Span(3, 1, "non-stop", MS, 2 * MS), Span(4, 1, "x-start", 3 * MS, 4 * MS)],
+])
+def test_order_and_facts(tmp_path, spans):
+    compare(tmp_path, [("h", "s", "p", spans)])
+
+
+def test_clocks_are_left_alone(tmp_path):
+    compare(tmp_path, [("h", "s", "p", [Span(1, 0, "r", 100 * MS, 200 * MS, WHO)]),
+                       ("h2", "s2", "p", [Span(2, 1, "a", 10 * MS, 20 * MS, {"service": "s2", "project": "p"})])])
+
+
+def test_an_empty_project_is_one(tmp_path):
+    spans = [Span(1, 0, "r", 0, 100 * MS, {"service": "s", "project": ""})]
+    compare(tmp_path, [("h", "s", "", spans)])
+    report = tmp_path / "report.json"
+    report.write_text(theirs(payloads([("h", "s", "", spans)])))
+    assert venturi("trace", "show", BASE, report, "--compat").stdout == report.read_text()
+
+
+def test_no_key_twice(tmp_path):
+    """A value and an object of one name, and a fact that comes again: nothing that osprofiler could have."""
+    path = write_recording(tmp_path / "x.vt", [Span(1, 0, "r", 0, MS, {"a.b": 1, "a.b.c": 2, "a": 3, "host.x": 4}, {"n": 1})])
+
+    def once(pairs):
+        assert len(dict(pairs)) == len(pairs), pairs
+        return dict(pairs)
+
+    report = json.loads(venturi("trace", "show", BASE, path, "--compat").stdout, object_pairs_hook=once)
+    info = report["children"][0]["info"]["meta.raw_payload.r-start"]["info"]
+    assert info == {"a": {"b": {"c": 2, "": 1}, "": 3}, "host": "vm1"}
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    """Each is U+FFFD, and nothing that was not there comes up."""
+    from trace_files import start_line
+    log = tmp_path / "x.log"
+    log.write_bytes(start_line(Span(1, 0, "NAME", 0, MS)).encode().replace(b"NAME", b"a\xe2\x82b\xf0\x9f\x98c\xc3"))
+    report = json.loads(venturi("trace", "show", BASE, log, "--compat").stdout)
+    assert report["children"][0]["info"]["name"] == "a\ufffd\ufffdb\ufffd\ufffd\ufffdc\ufffd"

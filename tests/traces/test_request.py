@@ -39,10 +39,12 @@ class Handler(BaseHTTPRequestHandler):
         if kind == "slow":
             self.server.stopped.wait(60)
             return
-        body = PIECE if kind == "binary" else b"answer\n"
+        body = PIECE if kind == "binary" else b"no end" if kind == "short" else b"answer\n"
         self.send_response(status)
         if status == 302:
             self.send_header("Location", "/elsewhere")
+        if kind == "long":
+            self.send_header("X-Long", "x" * int(value))
         if kind == "cut":
             self.send_header("Content-Length", "1000")
         elif kind == "big":
@@ -351,6 +353,23 @@ def test_a_reader_that_leaves(server):
     assert child.wait(60) == 0 and "cannot" not in stderr and "status 200" in stderr
 
 
+def test_headers_without_end(server):
+    assert "the headers of the answer are too large" in refused(server.url + "/long/200000")
+    assert request(server.url + "/long/60000").stdout == b"answer\n"
+
+
+def test_no_standard_output(server, tmp_path):
+    """The answer does not go into whatever file or connection took the place of what was closed."""
+    for closed in (">&-", ">&- <&-"):
+        done = subprocess.run(["sh", "-c", '"$@" ' + closed, "sh", VENTURI, "trace", "request", "--profile", KEY, server.url + "/x"],
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60, check=False)
+        assert done.returncode == 2 and b"standard output: cannot write" in done.stderr, done.stderr
+        assert server.got[-1][1] == "/x"
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", VENTURI, "trace", "request", "--profile", KEY, "-o", tmp_path / "a", server.url + "/x"],
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode == 0 and (tmp_path / "a").read_bytes() == b"answer\n"
+
+
 def test_output_that_cannot_be_written(server):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
@@ -358,3 +377,20 @@ def test_output_that_cannot_be_written(server):
         done = subprocess.run([VENTURI, "trace", "request", "--profile", KEY, server.url], stdout=full, stderr=subprocess.PIPE,
                               timeout=60, check=False)
     assert done.returncode == 2 and b"standard output: cannot write" in done.stderr
+
+
+@pytest.mark.parametrize("path, shown", [("short", b"no end\r\nventuri: trace "), ("x", b"answer\r\nventuri: trace ")])
+def test_our_lines_begin_a_line_on_a_terminal(server, path, shown):
+    """Where the answer and our lines go to the same terminal; a pipe gets the answer's bytes and no more."""
+    ours, theirs = os.openpty()
+    words = [VENTURI, "trace", "request", "--profile", KEY, server.url + "/" + path]
+    child = subprocess.Popen(words, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    got = b""
+    while b"FILE...\r\n" not in got:
+        got += os.read(ours, 4096)
+    assert child.wait(timeout=60) == 0
+    assert got.startswith(shown)
+    os.close(ours)
+    piped = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    assert piped.stdout == (b"no end" if path == "short" else b"answer\n") and piped.stderr.startswith(b"venturi: trace ")

@@ -49,8 +49,8 @@ json.dump([ids(*said) if isinstance(said, list) else request(said) for said in j
 """
 
 
-def in_python(version, said, trusts=False):
-    done = subprocess.run([python_or_skip(version), "-c", PEER, KEY, "trust" if trusts else "-"], input=json.dumps(said), capture_output=True,
+def in_python(version, said, trusts=False, key=KEY):
+    done = subprocess.run([python_or_skip(version), "-c", PEER, key, "trust" if trusts else "-"], input=json.dumps(said), capture_output=True,
                           text=True, check=True, env=environment())
     return json.loads(done.stdout)
 
@@ -190,3 +190,12 @@ def test_requests(version, trusts):
     assert all(kinds.count(kind) > 200 for kind in ("none", "traced", "rejected")), kinds
     assert [(headers, c, python) for headers, c, python in zip(cases, ours, theirs) if c != python] == []
     assert len(ours) == len(theirs)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_services_without_keys(version):
+    """They are dormant: nothing is followed, and nothing is counted as rejected."""
+    chance = random.Random(79)
+    cases = [some_request(chance, packed(some_json(chance))) for _ in range(500)]
+    lines = ["".join("%s: %s\n" % pair for pair in headers.items()) + "\n" for headers in cases]
+    assert answers(in_c([SERVICE, "keys", ""], lines)) == in_python(version, cases, key="") == [["none"]] * len(cases)

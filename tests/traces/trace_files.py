@@ -47,8 +47,8 @@ class Span:
         self.at_begin, self.at_end = dict(at_begin), dict(at_end)
 
 
-def write_recording(path, spans, host="vm1", program="program", pid=100):
-    """All of them on one thread of one process; `end` None: it did not end."""
+def write_recording(path, spans, host="vm1", program="program", pid=100, losses=()):
+    """All of them on one thread of one process; `end` None: it did not end. losses: from when to when events were lost."""
     realtime = int(START.replace(tzinfo=datetime.timezone.utc).timestamp()) * 10**9
     writer = Writer(created=realtime)
     writer.host(0, host)
@@ -77,6 +77,8 @@ def write_recording(path, spans, host="vm1", program="program", pid=100):
         if is_end:
             events.async_end(tick, number, FAILED if span.failed else 0)
     events.write()
+    for first, last in losses:
+        writer.loss(1, 1000, 0, 0, first, last)
     writer.close()
     path.write_bytes(writer.bytes())
     return path

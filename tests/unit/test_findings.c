@@ -161,6 +161,31 @@ static void test_waits_on_a_busy_machine(void **state)
           "longer than on an idle one.");
 }
 
+/* Recordings that were merged saw the same machine: said once; of programs it is said which. */
+static void test_several_trees(void **state)
+{
+    struct vti_resource_tree trees[] = {tree_of(10, 1), tree_of(10, 1), tree_of(10, 9)};
+    struct vti_resource_process processes[] = {
+        {.tree = 0, .parent = VT_NONE, .pid = 11, .name = "api"},
+        {.tree = 1, .parent = VT_NONE, .pid = 12, .name = "engine"},
+    };
+    struct vti_study study = {
+        .resources = {.trees = trees, .tree_count = 3, .processes = processes, .process_count = 2}};
+    size_t busy = 0;
+
+    (void)state;
+    trees[1].others_busy = 0.6;
+    trees[2].others_busy = 0.4;
+    make(&study);
+    for (size_t i = 0; i < found.count; i++)
+        busy += !strcmp(found.items[i].kind, "busy-machine");
+    assert_int_equal(busy, 1);
+    check("busy-machine",
+          "Other programs kept up to 60 % of the machine's CPUs busy meanwhile: times may be "
+          "longer than on an idle one.");
+    check("cpu", "api (pid 11) mostly waited: it used 1.00 s of CPU time in 10.0 s.");
+}
+
 static void test_all_cores(void **state)
 {
     (void)state;
@@ -303,6 +328,7 @@ int main(void)
         CASE(test_nothing),
         CASE(test_waits),
         CASE(test_waits_on_a_busy_machine),
+        CASE(test_several_trees),
         CASE(test_all_cores),
         CASE(test_in_between),
         CASE(test_unknown_cpu),

@@ -11,6 +11,7 @@
 #include <venturi/http.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -279,6 +280,29 @@ static void test_w3c(void **state)
     vt_keys_free(keys);
 }
 
+/* Whoever started the program named the trace: what it calls is asked to go on as if it had begun here. */
+static void test_environment(void **state)
+{
+    static struct headers out;
+    vt_keys *keys = vt_keys_new("first, secret_word");
+    char signature[VTI_SIGNATURE];
+
+    (void)state;
+    memset(&out, 0, sizeof out);
+    setenv("TRACEPARENT", TRACEPARENT, 1);
+    assert_int_equal(vt_context_from_environment(), 1);
+    unsetenv("TRACEPARENT");
+    vt_http_inject(keys, add, &out);
+    assert_string_equal(find(&out, "traceparent"), TRACEPARENT);
+    assert_non_null(find(&out, "X-Trace-Info"));
+    assert_true(vti_sign(signature, "first", 5, find(&out, "X-Trace-Info"), 140));
+    assert_string_equal(find(&out, "X-Trace-HMAC"), signature);
+    memset(&out, 0, sizeof out);
+    vt_http_inject(NULL, add, &out);
+    assert_int_equal(out.count, 1);
+    vt_keys_free(keys);
+}
+
 /* Both kinds: the signed ids count; flags and state are taken on if they are of the same trace. */
 static void test_both(void **state)
 {
@@ -320,6 +344,7 @@ int main(void)
         cmocka_unit_test_teardown(test_blanks, forget),
         cmocka_unit_test_teardown(test_dormant, forget),
         cmocka_unit_test_teardown(test_w3c, forget),
+        cmocka_unit_test_teardown(test_environment, forget),
         cmocka_unit_test_teardown(test_both, forget),
     };
 

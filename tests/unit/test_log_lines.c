@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -202,6 +204,31 @@ static void test_rotating(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* How many files there may be is no measure of the work. */
+static void test_rotating_without_end(void **state)
+{
+    struct vti_log_spec spec = {
+        .kind = VTI_LOG_ROTATING, .path = "e.log", .bytes_most = 4, .backups = INT64_MAX};
+    struct vti_log_file file;
+    char folder[32];
+
+    (void)state;
+    enter_folder(folder);
+    assert_int_equal(vti_log_file_open(&file, &spec), 0);
+    for (char c = '1'; c <= '4'; c++)
+        assert_true(vti_log_file_write(&file, (char[]){'l', c, '\n'}, 3));
+    check_file("e.log", "l4\n");
+    check_file("e.log.1", "l3\n");
+    check_file("e.log.2", "l2\n");
+    check_file("e.log.3", "l1\n");
+    vti_log_file_close(&file);
+    unlink("e.log");
+    unlink("e.log.1");
+    unlink("e.log.2");
+    unlink("e.log.3");
+    assert_int_equal(rmdir(folder), 0);
+}
+
 #define WRITERS 4
 #define WRITER_LINES 1000
 
@@ -292,13 +319,74 @@ static void test_pipe(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* A stream of the program that nobody reads: lines are lost, nothing waits, and the program's own writes go on to wait. */
+static void check_stream_is_full(int reader, int writer)
+{
+    struct vti_log_spec spec = {.kind = VTI_LOG_STDOUT};
+    struct vti_log_file file;
+    char line[300];
+    int standard_output = dup(STDOUT_FILENO);
+    int flags = fcntl(writer, F_GETFL);
+    size_t written = 0;
+    size_t got = 0;
+    bool is_lost = false;
+
+    memset(line, 'x', sizeof line);
+    fflush(stdout);
+    assert_int_equal(dup2(writer, STDOUT_FILENO), STDOUT_FILENO);
+    assert_int_equal(vti_log_file_open(&file, &spec), 0);
+    for (size_t i = 0; i < 100000 && !is_lost; i++) {
+        is_lost = !vti_log_file_write(&file, line, sizeof line);
+        written += is_lost ? 0 : sizeof line;
+    }
+    dup2(standard_output, STDOUT_FILENO);
+    close(standard_output);
+    vti_log_file_close(&file);
+    assert_true(is_lost && written);
+    assert_int_equal(fcntl(writer, F_GETFL), flags);
+    fcntl(reader, F_SETFL, O_NONBLOCK);
+    for (ssize_t part; (part = read(reader, line, sizeof line)) > 0;)
+        got += (size_t)part;
+    assert_in_range(got, written, written + sizeof line - 1);
+    close(reader);
+    close(writer);
+}
+
+static void test_streams_that_nobody_reads(void **state)
+{
+    struct termios raw;
+    int pair[2];
+    int terminal;
+
+    (void)state;
+    assert_int_equal(pipe(pair), 0);
+    check_stream_is_full(pair[0], pair[1]);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    check_stream_is_full(pair[0], pair[1]);
+    terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal))
+        return;
+    pair[1] = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    assert_true(pair[1] >= 0);
+    assert_int_equal(tcgetattr(pair[1], &raw), 0);
+    cfmakeraw(&raw);
+    assert_int_equal(tcsetattr(pair[1], TCSANOW, &raw), 0);
+    check_stream_is_full(terminal, pair[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_seconds),          cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_long_name),        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_rotating),         cmocka_unit_test(test_watched),
-        cmocka_unit_test(test_rotating_threads), cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_seconds),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_long_name),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_rotating),
+        cmocka_unit_test(test_watched),
+        cmocka_unit_test(test_rotating_threads),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_rotating_without_end),
+        cmocka_unit_test(test_streams_that_nobody_reads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

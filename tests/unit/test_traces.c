@@ -27,7 +27,7 @@ static uint32_t add_process(struct vti_traces *traces, uint32_t number, const ch
 
     assert_true(at >= 0);
     traces->processes[at].host = traces->processes[at].service = host;
-    assert_int_equal(vti_traces_clock(traces, (uint32_t)at, host), 0);
+    assert_int_equal(vti_traces_clock(traces, (uint32_t)at, host, 0), 0);
     return (uint32_t)at;
 }
 
@@ -191,6 +191,39 @@ static void test_short_parents(void **state)
     vti_traces_fini(&traces);
 }
 
+/* Two ids that end alike are two spans; which of them a short one means nobody knows. */
+static void test_ids_that_end_alike(void **state)
+{
+    struct vti_traces traces;
+    const struct vti_trace *trace;
+    struct vti_trace_owned *owned;
+
+    (void)state;
+    start(&traces);
+    owned = traces.owned;
+    add(&traces, BASE, 10, 0, 0, 0, 100);
+    add(&traces, BASE, 10, 10, 0, 10, 20);
+    owned->spans[1].id[0] = 0xcd; /* the same end */
+    add(&traces, BASE, 11, 10, 0, 12, 13);
+    owned->spans[2].parent_id[0] = 0xcd;
+    add(&traces, BASE, 12, 10, 0, 14, 15);
+    memset(owned->spans[3].parent_id, 0, 8);
+    add(&traces, BASE, 13, 0, 0, 16, 17);
+    add(&traces, BASE, 13, 0, 0, 16, -1); /* 13 once more, by its end */
+    memset(owned->spans[5].id, 0, 8);
+    assert_int_equal(vti_traces_build(&traces), 0);
+    trace = traces.traces;
+    assert_int_equal(trace->span_count, 5);
+    assert_int_equal(traces.duplicate_spans, 1);
+    assert_int_equal(trace->spans[1].depth, 1);
+    assert_int_equal(find(trace, 11)->depth, 2);
+    assert_true(find(trace, 12)->is_orphan);
+    assert_false(find(trace, 12)->is_own_parent);
+    assert_true(find(trace, 13)->is_finished);
+    assert_int_equal(trace->orphan_count, 1);
+    vti_traces_fini(&traces);
+}
+
 /* A clock that is 5 ms late, one beyond that is right beside it, and one that fits. */
 static void test_clocks(void **state)
 {
@@ -235,9 +268,16 @@ static void test_clocks_of_work_that_goes_on(void **state)
     add(&traces, BASE, 10, 0, 0, 100 * ms, 110 * ms);
     add(&traces, BASE, 11, 10, 1, 105 * ms, 500 * ms);
     add(&traces, BASE, 12, 10, 2, 93 * ms, 500 * ms);
+    add_process(&traces, 3, "fourth");
+    add(&traces, BASE, 13, 10, 3, 900 * ms, 905 * ms); /* long after it */
+    assert_int_equal(add_process(&traces, 4, "unsure"), 4);
+    assert_int_equal(vti_traces_clock(&traces, 4, "unsure", 10 * ms), 0);
+    add(&traces, BASE, 14, 10, 4, 93 * ms, 95 * ms); /* less than its clock may be wrong */
     assert_int_equal(vti_traces_build(&traces), 0);
     assert_int_equal(traces.processes[1].skew_ns, 0);
     assert_int_equal(traces.processes[2].skew_ns, 7 * ms);
+    assert_int_equal(traces.processes[3].skew_ns, 0);
+    assert_int_equal(traces.processes[4].skew_ns, 0);
     vti_traces_fini(&traces);
 }
 
@@ -331,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_critical_path),
         cmocka_unit_test(test_links_that_lie),
         cmocka_unit_test(test_short_parents),
+        cmocka_unit_test(test_ids_that_end_alike),
         cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_clocks_of_work_that_goes_on),
         cmocka_unit_test(test_long_chain),

@@ -1,4 +1,5 @@
 """Hooks of outgoing requests, and traces through several services, some of them the real osprofiler's."""
+import gc
 import http.client
 import socket
 import threading
@@ -213,6 +214,25 @@ def test_requests_nobody_waits_for():
         assert profiler.get_id() == profiler.get_base_id()
         connection.close()
     assert kit.nodes(events)[0].end == {}
+
+
+def test_connections_that_are_dropped():
+    with kit.serve(echo([])) as url, kit.told() as events:
+        clients.install()
+        profiler = trace.init(KEY)
+        with trace.Trace("around"):
+            around = profiler.get_id()
+            connection = http.client.HTTPConnection(url[len("http://"):], timeout=20)
+            connection.request("GET", "/")
+            assert len(events) == 2
+            connection.sock, taken = None, connection.sock
+            del connection
+            gc.collect()
+            assert [event["name"] for event in events] == ["around-start", "http-start", "http-stop"]
+            assert profiler.get_id() == around
+        trace.clean()
+        taken.close()
+    assert kit.shape(events) == [("around", [("http", [])])] and kit.nodes(events)[1].end == {}
 
 
 def test_requests_in_any_order():

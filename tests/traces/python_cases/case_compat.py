@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import os
 import uuid
+from unittest import mock
 
 import kit
 import mistral_like
@@ -371,6 +372,70 @@ def test_ours_lines_of_a_log():
     notifier.clear_notifier_cache()
 
 
+class Session:
+    """init_from_conf() with a file, then one traced request; `said`: what the notifier's and the initializer's logs had."""
+
+    def __init__(self, conf, folder, logging_file=None):
+        import logging
+        names = ("profiler_trace", "other_trace", "workflow_trace")
+        loggers = [logging.getLogger(name) for name in names] + [logging.getLogger()]
+        before = [(logger, logger.level, list(logger.handlers), logger.propagate) for logger in loggers]
+        with open(os.path.join(folder, "service.conf"), "w") as file:
+            file.write(conf)
+        if logging_file:
+            with open(os.path.join(folder, "wf_trace_logging.conf"), "w") as file:
+                file.write(logging_file)
+        notifier.clear_notifier_cache()
+        try:
+            with kit.logged(PACKAGE) as self.said:
+                initializer.init_from_conf(opts.Conf(os.path.join(folder, "service.conf")), {}, "mistral", "engine", "h")
+                assert serve(web.WsgiMiddleware(application), {"X-Trace-Info": INFO, "X-Trace-HMAC": HMAC})[0] == "200 OK"
+        finally:
+            for logger, level, handlers, propagate in before:
+                for handler in logger.handlers:
+                    if handler not in handlers:
+                        handler.close()
+                logger.level, logger.handlers, logger.propagate = level, handlers, propagate
+            logging.getLogger().manager._clear_cache()
+            notifier.set(notifier._noop_notifier)
+            notifier.clear_notifier_cache()
+            web.disable()
+            web._ENABLED = None
+        log = os.path.join(folder, "mistral_osprofile.log")
+        self.lines = open(log).read().splitlines() if os.path.exists(log) else []
+
+
+def fixture(name, folder):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", name)) as file:
+        return file.read().replace("/tmp/", folder + "/")
+
+
+def test_ours_the_guide_s_files():
+    """osprofiler: Mistral itself sends its notifications to the log; connection_string is not looked at."""
+    import tempfile
+    for change in (("", ""), ("profiler_trace", "other_trace")):
+        with tempfile.TemporaryDirectory() as folder:
+            conf = fixture("mistral.conf", folder)
+            if change[0]:
+                conf += "profiler_log_name = other_trace\n"
+            seen = Session(conf, folder, fixture("wf_trace_logging.conf", folder).replace("qualname=" + change[0], "qualname=" + change[1]))
+            assert [line.rpartition(" ")[2] for line in seen.lines] == ["wsgi-start", "inner-start", "inner-stop", "wsgi-stop"], seen.lines
+            assert not any("messaging" in message for message in seen.said), seen.said
+
+
+def test_ours_stores_with_and_without_a_log():
+    """osprofiler: they are there."""
+    import tempfile
+    for store, has_log in (("", False), ("connection_string = redis://:password@h\n", False), ("connection_string = redis://:password@h\n", True)):
+        with tempfile.TemporaryDirectory() as folder:
+            conf = fixture("mistral.conf", folder) if has_log else "[profiler]\nenabled = True\nhmac_keys = secret_word\n"
+            seen = Session(conf + store, folder, fixture("wf_trace_logging.conf", folder))
+            scheme = "redis://" if store else "messaging://"
+            (message,) = (message for message in seen.said if "not available" in message)
+            assert message.count(scheme) == 1 and "connection_string = log://" in message and "password" not in message, message
+            assert len(seen.lines) == (4 if has_log else 0)
+
+
 def test_ours_a_notifier_that_fails():
     """osprofiler: the exception reaches the program."""
 
@@ -469,6 +534,29 @@ def test_options_of_a_file():
         else:
             conf = opts.Conf(file.name)
         assert conf.profiler.enabled and conf.profiler.hmac_keys == "a,b" and conf.profiler.connection_string == "messaging://"
+
+
+def test_listeners_of_sql_that_are_replaced():
+    """Programs' tests look at what is hooked in; a session's engine once."""
+    with mock.patch.object(sqlalchemy, "_before_cursor_execute") as before, mock.patch.object(sqlalchemy, "_after_cursor_execute") as after, \
+            mock.patch.object(sqlalchemy, "handle_error") as failed:
+        events = ("before_cursor_execute", before.return_value), ("after_cursor_execute", after.return_value), ("handle_error", failed)
+        module, engine, session = mock.MagicMock(), mock.MagicMock(), mock.MagicMock()
+        sqlalchemy.disable()
+        sqlalchemy.add_tracing(module, engine, "sql")
+        assert module.event.listen.mock_calls == [] == before.mock_calls
+        sqlalchemy.enable()
+        sqlalchemy.add_tracing(module, engine, "sql", hide_result=False)
+        before.assert_called_once_with("sql")
+        after.assert_called_once_with(hide_result=False)
+        assert module.event.listen.mock_calls == [mock.call(engine, *event) for event in events]
+        module.reset_mock()
+        session.__enter__.return_value = session
+        session.bind.traced = False
+        for _ in range(2):
+            with sqlalchemy.wrap_session(module, session) as inner:
+                assert inner is session
+        assert module.event.listen.mock_calls == [mock.call(session.bind, *event) for event in events]
 
 
 def test_a_service_in_the_manner_of_mistral():

@@ -2,6 +2,7 @@
 import contextlib
 import logging
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -241,6 +242,48 @@ def test_stores_that_are_not_there():
     assert len(messages) == 1 and "redis://" in messages[0] and "password" not in messages[0], messages
 
 
+def test_stores_that_are_not_there_are_said_with_what_to_do():
+    with folder() as path, kit.logged("venturi.configuration") as messages:
+        configuration.setup(write(os.path.join(path, "x.conf"), "[profiler]\nenabled = true\nconnection_string = messaging://\n"))
+    assert len(messages) == 1 and "messaging://" in messages[0] and "connection_string = log://" in messages[0], messages
+
+
+def test_keys_that_are_not_known_are_named():
+    text = "[profiler]\nenabled = no\nhmac_key = secret\nprofiler_enabled = no\nEnabled = yes\n[other]\nunknown = x\n"
+    with kit.logged("venturi.configuration") as messages:
+        said = settings(text)
+    assert not said.enabled and len(messages) == 2, messages
+    assert all(message.endswith("x.conf: [profiler] %s is not known here" % key) for message, key in zip(messages, ("hmac_key", "Enabled"))), messages
+    with kit.logged("venturi.configuration") as messages:
+        settings("[profiler]\n" + "".join("%s = 1\n" % name for name in vars(configuration.Settings()) if name != "log_config_append"))
+    assert messages == []
+
+
+def test_spans_that_nobody_receives():
+    """Said once, with what to do; not where they go to a log, or are not wanted."""
+    enabled = "[profiler]\nenabled = true\nhmac_keys = secret_word\n"
+    with folder() as path, kit.logged("venturi.configuration") as messages:
+        configuration._is_said = False
+        configuration.setup(guide(path))
+        configuration.setup(write(os.path.join(path, "x.conf"), enabled + "connection_string = none://\n"))
+        configuration.setup(write(os.path.join(path, "x.conf"), enabled.replace("true", "false")))
+        assert messages == []
+    with folder() as path, kit.logged("venturi.configuration") as messages:
+        for _ in range(2):
+            configuration.setup(write(os.path.join(path, "x.conf"), enabled))
+        assert len(messages) == 1 and "venturi run" in messages[0] and "log_config_append" in messages[0], messages
+
+
+def test_spans_that_are_recorded_are_received():
+    code = "from venturi import configuration; configuration.setup('x.conf')"
+    with folder() as path:
+        write(os.path.join(path, "x.conf"), "[profiler]\nenabled = true\nhmac_keys = secret_word\n")
+        write(os.path.join(path, "program.py"), code)
+        for command in ([], [os.environ["TOOL"], "run", "-q", "-f", "-o", "out.vt"]):
+            done = subprocess.run(command + [sys.executable, "program.py"], cwd=path, capture_output=True, text=True)
+            assert done.returncode == 0 and ("nobody" in done.stderr) == (not command), (command, done.stderr)
+
+
 def test_logging_files_that_are_wrong():
     with folder() as path:
         for text in (None, "", "[loggers]\nkeys=root\n", "[loggers]\nkeys=root\n[handlers]\nkeys=h\n[formatters]\nkeys=\n[logger_root]\nhandlers=h\n"
@@ -254,6 +297,56 @@ def test_logging_files_that_are_wrong():
                 assert "log.conf" in str(error) and "\n" not in str(error)
             else:
                 raise AssertionError(text)
+
+
+def test_logging_files_that_want_to_exit():
+    text = ("[loggers]\nkeys=root\n[handlers]\nkeys=h\n[formatters]\nkeys=\n[logger_root]\nhandlers=h\n[handler_h]\nclass=StreamHandler\n"
+            "args=(exit(3),)\n")
+    with folder() as path:
+        write(os.path.join(path, "log.conf"), text)
+        try:
+            configuration.setup(write(os.path.join(path, "x.conf"), "[DEFAULT]\nlog_config_append = log.conf\n"))
+        except configuration.ConfigurationError as error:
+            assert "log.conf" in str(error) and "SystemExit: 3" in str(error) and "\n" not in str(error), error
+        else:
+            raise AssertionError
+
+
+def test_files_with_a_byte_order_mark():
+    assert settings("\ufeff[profiler]\nhmac_keys = \u00e9\n").hmac_keys == "\u00e9"
+    with folder() as path:
+        write(os.path.join(path, "log.conf"), "\ufeff" + read(os.environ["FIXTURES"], "wf_trace_logging.conf").replace("/tmp/", path + "/"))
+        configuration.setup(write(os.path.join(path, "x.conf"), "[DEFAULT]\nlog_config_append = log.conf\n"))
+        logging.getLogger("profiler_trace").info("a line")
+        assert read(path, "mistral_osprofile.log") == "a line\n"
+
+
+def test_paths_of_every_kind():
+    with folder() as path:
+        file = write(os.path.join(path, "x.conf"), "[DEFAULT]\nlog_config_append = log.conf\n[profiler]\nhmac_keys = a\n")
+        write(os.path.join(path, "log.conf"), "")
+        for kind in (file, os.fsencode(file), pathlib.Path(file), pathlib.PurePath(file)):
+            said = configuration.load(kind)
+            assert (said.hmac_keys, said.log_config_append) == ("a", os.path.join(path, "log.conf")), kind
+        for bad in (b"/nowhere/at/all", "/nowhere\0", pathlib.Path("/nowhere")):
+            try:
+                configuration.setup(bad)
+            except configuration.ConfigurationError as error:
+                assert str(error).startswith("/nowhere"), error
+            else:
+                raise AssertionError(bad)
+
+
+def test_what_is_not_needed_is_not_loaded():
+    """http.client and logging.config take longer to load than all of ours."""
+    for names in ("trace, propagation, web, sql, configuration", "compat.osprofiler.initializer, compat.osprofiler.opts"):
+        code = "import sys\nsys.modules['oslo_config'] = None\n" + "".join("import venturi.%s\n" % name for name in names.split(", ")) + \
+               "print([name for name in ('http.client', 'logging.config', 'requests', 'sqlalchemy') if name in sys.modules])"
+        done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True)
+        assert done.stdout == "[]\n", done.stdout + done.stderr
+    code = "import sys, venturi.trace; print('venturi.propagation' in sys.modules, 'json' in sys.modules)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False False\n", done.stdout + done.stderr
 
 
 def lines(notifier, *payloads):
@@ -317,6 +410,82 @@ def test_stop_on_another_thread():
     thread.start()
     thread.join()
     assert len(found) == 1 and found[0].endswith("b p t1 x-stop")
+
+
+class Stuck:
+    """A clock that lets others go on before it says the time."""
+
+    def __init__(self, entered, go):
+        self.entered, self.go = entered, go
+
+    def monotonic_ns(self):
+        self.entered.set()
+        self.go.wait(20)
+        return 0
+
+
+def test_a_forked_child_writes_lines():
+    """Whatever the parent's threads were about, and what they had open is not the child's."""
+    notifier = configuration.LogNotifier()
+    lines(notifier, payload("x-start", span="parent"))
+    clock = configuration.time
+
+    def write_slowly(entered, go):
+        configuration.time = Stuck(entered, go)
+        lines(notifier, payload("x-start", span="thread"))
+
+    def in_the_child():
+        configuration.time = clock
+        said = lines(notifier, payload("x-stop", span="parent"), payload("x-start"), payload("x-stop"))
+        return [line.rpartition(" ")[2] for line in said] == ["x-start", "x-stop"]
+    try:
+        with kit.another_thread(write_slowly):
+            assert kit.in_a_child(in_the_child)
+    finally:
+        configuration.time = clock
+    assert len(lines(notifier, payload("x-stop", span="parent"))) == 1
+
+
+def test_lines_within_lines():
+    """As the handler of a signal writes them, or a span that the garbage collector ends."""
+    notifier = configuration.LogNotifier()
+    said = []
+
+    class Interrupted:
+        def monotonic_ns(self):
+            configuration.time = clock
+            said.extend(lines(notifier, payload("inner-start", span="i"), payload("inner-stop", span="i")))
+            return 0
+
+    def run():
+        configuration.time = Interrupted()
+        return len(lines(notifier, payload("x-start"))) == 3 and len(said) == 2
+    clock = configuration.time
+    assert kit.in_a_child(run)
+
+
+def test_many_threads_at_the_limit():
+    configuration._MAX_OPEN, before = 3, configuration._MAX_OPEN
+    failures = []
+
+    def write_many(number):
+        try:
+            for count in range(300):
+                notifier(payload("x-start", span="%d %d" % (number, count)))
+        except BaseException as error:
+            failures.append(error)
+    try:
+        notifier = configuration.LogNotifier()
+        with kit.logged("profiler_trace") as messages:
+            logging.getLogger("profiler_trace").setLevel(logging.INFO)
+            threads = [threading.Thread(target=write_many, args=(number,)) for number in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert failures == [] and len(messages) == 1200 and len(notifier._started) <= 3 + len(threads)
+    finally:
+        configuration._MAX_OPEN = before
 
 
 def test_stop_without_start():

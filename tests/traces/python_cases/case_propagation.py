@@ -54,6 +54,16 @@ def test_no_key_no_signature():
     assert propagation.unpack(INFO, HMAC, " , ") is None
 
 
+def test_without_keys_nothing_is_looked_at():
+    """A service that has none is dormant: what others sign is no matter of its own, and not counted. As in C."""
+    for keys in (None, "", " , ", []):
+        for headers in ({"x-trace-info": INFO, "x-trace-hmac": HMAC}, {"x-trace-info": "?"}, {"x-trace-hmac": "\u00e9"}):
+            assert propagation.accept(headers.get, keys) is None and propagation.unpack(INFO, HMAC, keys) is None
+    assert propagation.rejected() == 0
+    propagation.accept({"x-trace-info": INFO}.get, KEY)
+    assert propagation.rejected() == 1
+
+
 def test_key_lists():
     assert propagation.split_keys("a, b,,c ,") == ["a", "b", "c"] == theirs.split("a, b,,c ,")
     assert propagation.split_keys(["a, b"]) == ["a, b"]
@@ -212,3 +222,17 @@ def test_w3c_goes_through():
             on = propagation.headers()
             assert on["tracestate"] == "a=b" and on["traceparent"].startswith(sent["traceparent"][:36]) and on != sent
     assert propagation.headers() == {}
+
+
+def test_a_forked_child_counts():
+    """Whoever was counting in the parent is not in the child."""
+    def count(entered, go):
+        with propagation._lock:
+            entered.set()
+            go.wait(20)
+
+    def in_the_child():
+        propagation.unpack("x", "y", KEY)
+        return propagation.rejected() == 1
+    with kit.logged("venturi.propagation"), kit.another_thread(count):
+        assert kit.in_a_child(in_the_child)

@@ -1,5 +1,6 @@
 """The hook of SQLAlchemy, on SQLite."""
 import contextlib
+import gc
 
 import kit
 import sqlalchemy
@@ -111,6 +112,62 @@ def test_sessions():
             with sql.wrap_session(sqlalchemy, make()) as session:
                 session.execute(sqlalchemy.text("SELECT 2")).all()
     assert kit.shape(events) == [("db", [])] * 3
+
+
+def test_traced_more_than_once():
+    """By whatever is there to do it: a statement stays one span, under the first name."""
+    with engine() as made, kit.told() as events:
+        sql.add_tracing(sqlalchemy, made, "first")
+        sql.add_tracing(sqlalchemy, made, "second", hide_result=False)
+        trace.init(KEY)
+        run(made, "SELECT 1")
+        make = sqlalchemy.orm.sessionmaker(bind=made)
+        for _ in range(2):
+            with sql.wrap_session(sqlalchemy, make()) as session:
+                session.execute(sqlalchemy.text("SELECT 2")).all()
+        with made.connect() as connection:
+            for _ in range(2):
+                with sql.wrap_session(sqlalchemy, sqlalchemy.orm.Session(bind=connection)) as session:
+                    session.execute(sqlalchemy.text("SELECT 3")).all()
+        try:
+            run(made, "SELECT * FROM nowhere")
+        except sqlalchemy.exc.OperationalError:
+            pass
+    assert kit.shape(events) == [("first", [])] * 6
+    assert kit.nodes(events)[-1].end["etype"] == "sqlite3.OperationalError"
+
+
+def test_sessions_while_disabled():
+    with engine() as made, kit.told() as events:
+        make = sqlalchemy.orm.sessionmaker(bind=made)
+        trace.init(KEY)
+        for switch in (sql.disable, sql.enable):
+            switch()
+            with sql.wrap_session(sqlalchemy, make()) as session:
+                session.execute(sqlalchemy.text("SELECT 2")).all()
+    assert kit.shape(events) == [("db", [])]
+
+
+def test_interrupted():
+    """In the driver, and before the driver has the statement."""
+    def interrupt(*args):
+        raise KeyboardInterrupt
+    for event in ("do_execute", "before_cursor_execute"):
+        with engine() as made, kit.told() as events:
+            sql.add_tracing(sqlalchemy, made, "db")
+            sql.add_tracing(sqlalchemy, made, "db")
+            sqlalchemy.event.listen(made, event, interrupt)
+            trace.init(KEY)
+            try:
+                run(made, "SELECT 1")
+            except KeyboardInterrupt:
+                pass
+            else:
+                raise AssertionError(event)
+            gc.collect()
+            trace.clean()
+        node, = kit.nodes(events)
+        assert event != "do_execute" or node.end["etype"] == "KeyboardInterrupt"
 
 
 def test_many_at_once():

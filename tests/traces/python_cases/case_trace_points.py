@@ -144,9 +144,9 @@ def test_ids_as_osprofiler():
 
 
 def test_ids_are_kept_as_they_came():
-    ours = trace.init(KEY, base_id="not-a-uuid", parent_id="é\ud800")
-    assert (ours.get_base_id(), ours.get_id()) == ("not-a-uuid", "é\ud800")
-    assert trace.context() == {"base_id": "not-a-uuid", "parent_id": "é\ud800"}
+    ours = trace.init(KEY, base_id="not-a-uuid", parent_id="é")
+    assert (ours.get_base_id(), ours.get_id()) == ("not-a-uuid", "é")
+    assert trace.context() == {"base_id": "not-a-uuid", "parent_id": "é"}
     assert ours.hmac_key == KEY
 
 

@@ -77,7 +77,7 @@ def test_methods_bind():
 
 class Unprintable:
     def __repr__(self):
-        raise SystemExit("not me")
+        raise RuntimeError("not me")
 
 
 class Counting:

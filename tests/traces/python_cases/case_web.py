@@ -1,6 +1,7 @@
 """WSGI and ASGI middleware."""
 import asyncio
 import gc
+import http
 import io
 import urllib.error
 import urllib.request
@@ -202,6 +203,52 @@ def test_a_server_error_is_an_error():
     assert kit.nodes(events)[0].end == {"request": {"status": 503}, "etype": "venturi.web.ServerError", "message": "503 Not Now"}
 
 
+def test_start_response_with_keywords():
+    for kind in (1, 2):
+        def application(environ, start_response):
+            if kind == 1:
+                start_response(status="500 No", response_headers=[("Content-Type", "text/plain")], exc_info=None)
+            else:
+                start_response("500 No", [("Content-Type", "text/plain")], exc_info=None)
+            return [b"yes"]
+        seen = []
+
+        def start_response(status, response_headers, exc_info=()):
+            seen.append((status, response_headers, exc_info))
+        with kit.told() as events:
+            for headers in (SIGNED, {}):
+                body = wrap(application)(environ(headers), start_response)
+                assert list(body) == [b"yes"]
+                getattr(body, "close", list)()
+        assert seen[0] == seen[1] == ("500 No", [("Content-Type", "text/plain")], None)
+        assert kit.nodes(events)[0].end["request"] == {"status": 500}
+
+
+def test_odd_statuses():
+    """They are passed on as they are, and are no numbers."""
+    for status, code in (("\u0665\u0660\u0660 x", None), ("", None), ("5", None), ("5xx", None), ("\u00b2\u00b2\u00b2", None), (None, None),
+                         (b"503 x", 503), (204, 204), (http.HTTPStatus.CREATED, 201), ("599", 599), ("600 x", 600), (object(), None)):
+        seen = []
+
+        def application(environ, start_response):
+            start_response(status, [])
+            return []
+        with kit.told() as events:
+            wrap(application)(environ(SIGNED), lambda *args: seen.append(args[0])).close()
+        end = kit.nodes(events)[0].end
+        assert seen == [status] and end.get("request") == (None if code is None else {"status": code}), (status, end)
+        assert ("etype" in end) == (code is not None and code >= 500), (status, end)
+
+
+def test_environs_of_odd_types():
+    for odd in (None, 5, b"/x", "\ud800", [], object()):
+        made = environ(SIGNED)
+        made.update(dict.fromkeys(("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_METHOD", "wsgi.url_scheme"), odd))
+        with kit.told() as events:
+            assert call(wrap(plain), made) == ("200 OK", b"yes\n")
+        assert kit.shape(events) == [("wsgi", [("inner", [])])], odd
+
+
 def test_as_wsgi_wants_it():
     def application(environ, start_response):
         write = start_response("200 OK", [("Content-Type", "text/plain")])
@@ -387,7 +434,56 @@ def test_websockets():
         sent = asyncio.run(drive(asgi(application), scope("websocket"), {"type": "websocket.connect"}, {"type": "websocket.receive", "text": "x"}))
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
     assert kit.shape(events) == [("websocket", [("message", [])])]
-    assert kit.nodes(events)[0].end == {"request": {"status": 101}}
+    assert kit.nodes(events)[0].end == {"request": {"status": 101}, "websocket": {"code": 1000}}
+
+
+def test_how_websockets_end():
+    accept, close = {"type": "websocket.accept"}, {"type": "websocket.close"}
+    gone = {"type": "websocket.disconnect", "code": 1006}
+    bad = {"etype": "venturi.web.ServerError"}
+    cases = [
+        ([accept, dict(close, code=1011, reason="boom")], [], dict(bad, message="1011 boom", request={"status": 101}, websocket={"code": 1011})),
+        ([accept, dict(close, code=1013)], [gone], dict(bad, message="1013", request={"status": 101}, websocket={"code": 1013})),
+        ([accept, dict(close, code=1010)], [gone], dict(request={"status": 101}, websocket={"code": 1010})),
+        ([accept, close], [], dict(request={"status": 101}, websocket={"code": 1000})),
+        ([accept, dict(close, code="odd", reason=5)], [], dict(request={"status": 101}, websocket={"code": 1000})),
+        ([accept], [gone], dict(request={"status": 101}, websocket={"code": 1006})),
+        ([accept], [dict(gone, code=1012)], dict(request={"status": 101}, websocket={"code": 1012})),
+        ([accept], [], dict(request={"status": 101})),
+        ([dict(close, code=1008)], [], dict(request={"status": 403}, websocket={"code": 1008})),
+        ([dict(close, code=1011)], [], dict(bad, message="1011", request={"status": 403}, websocket={"code": 1011})),
+        ([{"type": "websocket.http.response.start", "status": 503}], [], dict(bad, message="503", request={"status": 503})),
+        ([None, 5, {}, {"type": []}, accept], [None, {"type": None}], dict(request={"status": 101})),
+    ]
+    for outgoing, incoming, end in cases:
+        async def application(scope, receive, send):
+            for message in outgoing:
+                await send(message)
+            for message in incoming:
+                assert await receive() is message
+        with kit.told() as events:
+            sent = asyncio.run(drive(asgi(application), scope("websocket"), *incoming))
+        assert sent == outgoing and kit.nodes(events)[0].end == end, (outgoing, kit.nodes(events)[0].end)
+
+
+def test_scopes_of_odd_types():
+    """Served as without us, whatever a server makes of a request."""
+    async def application(scope, receive, send):
+        await send({"type": "http.response.start", "status": http.HTTPStatus.OK})
+    signed = scope()["headers"]
+    for change in ({"path": None, "query_string": None}, {"path": b"/x"}, {"query_string": "a=1"}, {"path": 5, "query_string": 5, "method": 5},
+                   {"method": None, "scheme": b"https"}, {"path": "\ud800"}, {"headers": [(name.decode(), value.decode()) for name, value in signed]},
+                   {"headers": tuple(signed + [(b"x-trace-info",), 5, None, (None, None), b"ab"])}):
+        with kit.told() as events:
+            sent = asyncio.run(drive(asgi(application), dict(scope(), **change)))
+        assert len(sent) == 1 and kit.nodes(events)[0].end == {"request": {"status": 200}}, (change, sent)
+    for headers in (None, 5, iter(signed), {b"x-trace-info": b"x"}, [None], [()], "ab", [(b"x-trace-info", 5), (b"x-trace-hmac", None)]):
+        with kit.told() as events:
+            sent = asyncio.run(drive(asgi(application), dict(scope(), headers=headers)))
+        assert len(sent) == 1 and not isinstance(sent[0], Exception) and events == [], (headers, sent)
+    untouched = iter(signed)
+    asyncio.run(drive(asgi(application), dict(scope(), headers=untouched)))
+    assert list(untouched) == signed, "the application reads them"
 
 
 def test_lifespan_is_left_alone():

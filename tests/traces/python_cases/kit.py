@@ -1,6 +1,8 @@
 """What the cases share: a clean start, what a notifier was told, servers on loopback."""
 import contextlib
 import logging
+import os
+import signal
 import threading
 import wsgiref.simple_server
 
@@ -49,6 +51,33 @@ def logged(name):
     finally:
         logger.removeHandler(handler)
         logger.propagate = before
+
+
+def in_a_child(function):
+    """Whether the function returns true in a forked child, which has ten seconds for it."""
+    child = os.fork()
+    if not child:
+        signal.alarm(10)  # where it waits for a thread that is not there
+        code = 1
+        try:
+            code = 0 if function() else 2
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
+@contextlib.contextmanager
+def another_thread(function):
+    """Runs a function with two events: it sets the first, then waits for the second, which is set afterwards."""
+    entered, go = threading.Event(), threading.Event()
+    thread = threading.Thread(target=function, args=(entered, go))
+    thread.start()
+    try:
+        assert entered.wait(20)
+        yield
+    finally:
+        go.set()
+        thread.join()
 
 
 class Quiet(wsgiref.simple_server.WSGIRequestHandler):

@@ -42,6 +42,11 @@ def create(connection_string: str, *args: Any, **kwargs: Any) -> Notifier:
     """A notifier for a connection string: `log://` writes Mistral's lines to the logger profiler_trace (`log://NAME`: to another), `none://` does
     nothing, and so do, with a warning, stores on the network. Further ones are subclasses of drivers.base.Driver."""
     if connection_string not in _cache:
+        if base.is_store(connection_string):
+            LOG.warning("%s is not available here, only recordings have spans; connection_string = log:// writes them to the logger %s",
+                        base.without_secret(connection_string), base.log_name(kwargs.get("conf")))
+            _cache[connection_string] = _noop_notifier
+            return _noop_notifier
         try:
             _cache[connection_string] = base.get_driver(connection_string, *args, **kwargs).notify
             LOG.info("osprofiler is enabled with connection string: %s", base.without_secret(connection_string))

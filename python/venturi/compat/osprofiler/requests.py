@@ -1,7 +1,7 @@
 """osprofiler.requests: spans of outgoing requests. Ours also sees urllib.request and http.client."""
-from venturi import clients
 
 
 def enable() -> None:
     """Hooks in."""
+    from venturi import clients  # only then: http.client takes its time to load
     clients.install()

@@ -157,7 +157,7 @@ function Facts({ data, trace, spans, span }: DetailsProps) {
       </Fact>
       {below > 0 && <Fact name="Spans inside">{formatCount(below)}</Fact>}
       {skew !== 0 && (
-        <Fact name="Clock" hint="So that spans lie within their parents in other services">
+        <Fact name="Clock" hint="So that spans do not begin before their parents in other services">
           moved by {formatChange(skew, formatTime)}
         </Fact>
       )}

@@ -18,9 +18,18 @@ def get_driver(connection_string: str, *args: Any, **kwargs: Any) -> "Driver":
     for driver in _utils.itersubclasses(Driver):
         if driver.get_name() == scheme:
             return driver(connection_string, *args, **kwargs)
-    if scheme in _STORES:
-        raise ValueError("%s:// is not available here" % scheme)
     raise ValueError("Driver not found for connection string: %s" % without_secret(connection_string))
+
+
+def is_store(connection_string: str) -> bool:
+    """Whether it names a store on the network that osprofiler has; a driver of the program's own comes first."""
+    scheme = connection_string.split("://", 1)[0]
+    return scheme in _STORES and not any(driver.get_name() == scheme for driver in _utils.itersubclasses(Driver))
+
+
+def log_name(conf: Any) -> str:
+    """Of the logger that lines go to, as Mistral's option has it."""
+    return str(getattr(getattr(conf, "profiler", None), "profiler_log_name", None) or LOG_NAME)
 
 
 def without_secret(connection_string: str) -> str:
@@ -66,11 +75,11 @@ class Driver:
 
 
 class Log(Driver):
-    """`log://` or `log://NAME`: Mistral's lines, to the logger of that name."""
+    """`log://` or `log://NAME`: Mistral's lines, to the logger of that name, or to the one that the settings name."""
 
     def __init__(self, connection_str: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(connection_str, *args, **kwargs)
-        self._write = LogNotifier(urlsplit(connection_str).netloc or LOG_NAME)
+        self._write = LogNotifier(urlsplit(connection_str).netloc or log_name(kwargs.get("conf")))
 
     @classmethod
     def get_name(cls) -> str:
