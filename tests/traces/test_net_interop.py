@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 
 from recorded import BUILD, TOP, VENTURI, need, run  # noqa: E402
 
-FIXTURES = os.path.join(HERE, "fixtures")
+FIXTURES = os.path.join(os.path.dirname(HERE), "python_traces", "fixtures")
 SERVICE = os.path.join(BUILD, "tests", "programs", "service")
 SIGNS = os.path.join(BUILD, "tests", "programs", "signs")
 BASE = "f12e75d5-5d59-4cbc-b74d-357f19290dd7"
