@@ -57,8 +57,8 @@ int http_read(int connection, struct http_request *request)
     if (!read_until(connection, request->text, sizeof request->text, "\r\n\r\n") ||
         strncmp(request->text, "GET /", 5))
         return -1;
-    request->path = request->text + 4;
-    end_of_path = strpbrk(request->text + 4, " \r");
+    request->path = strchr(request->text, '/');
+    end_of_path = strpbrk(request->path, " \r");
     end_of_line = strstr(request->text, "\r\n");
     if (!end_of_path || !end_of_line || end_of_path > end_of_line ||
         !strstr(end_of_line, "\r\n\r\n"))

@@ -227,9 +227,10 @@ void vti_runtime_check_drainer(const struct vti_arena_control *arena)
 {
     uint64_t now = vti_clock_monotonic();
 
-    if (now - the_runtime->drainer_checked_ns < DRAINER_CHECK_NS)
+    if (now - __atomic_load_n(&the_runtime->drainer_checked_ns, __ATOMIC_RELAXED) <
+        DRAINER_CHECK_NS)
         return;
-    the_runtime->drainer_checked_ns = now;
+    __atomic_store_n(&the_runtime->drainer_checked_ns, now, __ATOMIC_RELAXED);
     if (!vti_drainer_is_alive(arena))
         vti_runtime_switch_off();
 }

@@ -2,7 +2,7 @@
  * gaps.c - when events of a process were lost, for spans whose end is missing.
  *
  * Such a span may have ended in the first gap after its begin: it is not known to have lasted longer. What was left out on purpose, sliced away or
- * overwritten by a ring, is no gap.
+ * overwritten by a ring, is no gap; and in a slice spans lack their ends because they go on after it.
  */
 #include "base/error.h"
 #include "model/model.h"
@@ -45,10 +45,13 @@ int vti_gaps_find(struct vti_gaps *gaps, const struct vt_recording *recording)
     gaps->list = calloc(facts->loss_count + 1, sizeof *gaps->list);
     if (!gaps->list)
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    for (uint32_t i = 0; i < facts->loss_count && vt_recording_loss(recording, i, &loss); i++)
+    for (uint32_t i = 0; i < facts->loss_count && vt_recording_loss(recording, i, &loss); i++) {
+        if (facts->losses[i].reason == VTI_LOSS_SLICED)
+            return 0;
         if (hides_ends(facts->losses[i].reason) && loss.events)
             gaps->list[count++] = (struct vti_gap){process_of(facts, &loss), loss.begin_ns,
                                                    loss.end_ns};
+    }
     if (count)
         qsort(gaps->list, count, sizeof *gaps->list, by_process_and_begin);
     for (size_t i = 0; i < count; i++) { /* those that overlap become one */
