@@ -16,6 +16,7 @@ class Case:
     outcome: str
     reason: str = ""  # one line
     detail: str = ""  # the end of its output, for failures
+    alone: str = ""  # how its runner names what has to be run to see it again; "": it cannot be run on its own
 
 
 def one_line(text, most=200):
@@ -104,18 +105,25 @@ def meson_cases(suite, log):
             test = run["name"].split(" / ")[-1].split(":")[-1]
             output = run.get("stdout", "") + "\n" + run.get("stderr", "")
             if run["result"] == "TIMEOUT":
-                cases.append(Case(suite, test, FAILED, "timed out", tail(output)))
+                found = [Case(suite, test, FAILED, "timed out", tail(output))]
             else:
-                cases += cmocka_cases(suite, test, output, run.get("returncode"))
+                found = cmocka_cases(suite, test, output, run.get("returncode"))
+            for case in found:
+                case.alone = test
+            cases += found
     return cases
 
 
 def pytest_cases(suite, log):
-    """Cases of a JUnit file as pytest writes it."""
+    """Cases of a JUnit file as pytest or Vitest writes it. A file that could not be read has an entry without a class."""
     cases = []
     for entry in ElementTree.parse(log).iter("testcase"):
         where = entry.get("classname", "").split(".")[-1]
         case = Case(suite, f"{where}.{entry.get('name')}" if where else entry.get("name"), PASSED)
+        if where and entry.get("file"):
+            case.alone = f"{entry.get('file')}::{entry.get('name')}"
+        elif where == "ts":  # Vitest's classes are files, and it runs whole ones
+            case.alone = entry.get("classname")
         for child in entry:
             if child.tag in ("failure", "error"):
                 case.outcome = FAILED
