@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -113,12 +114,18 @@ def compile(tmp_path):
 
 @pytest.fixture
 def record(tmp_path):
-    """record(program, arguments…, options=[…]) runs it under `venturi run -l`; returns the process and its lines."""
+    """record(program, arguments…, options=[…]) runs it under `venturi run -l`; returns the process and its lines, which know
+    how long the run took: no line can have taken longer, however busy the machine is."""
     def start(program, *arguments, options=(), env=None, check=True, empty=False):
         path = tmp_path / "out.vt"
+        before = time.monotonic()
         done = run([VENTURI, "run", "-l", "-f", "-o", path, *options, "--", program, *arguments], check=check,
                    env={**os.environ, **(env or {})}, cwd=tmp_path)
-        return done, None if empty else Lines(path)
+        took = time.monotonic() - before
+        lines = None if empty else Lines(path)
+        if lines:
+            lines.took = took
+        return done, lines
     return start
 
 

@@ -15,7 +15,7 @@ def test_functions_on_a_line(compile, record, compiler, level):
     _, lines = record(compile(compiler, "oneline.c", flags=[level], options=("-l", "--exact")))
     for name, least in (("nap", 0.07), ("one", 0.03), ("two", 0.04)):
         line = lines.of(name)[line_of("oneline.c", "// " + name)]
-        assert line["timing"] == "exact" and least <= line["time"] < least + 0.5, name
+        assert line["timing"] == "exact" and least <= line["time"] < lines.took, name
 
 
 @BOTH
@@ -24,10 +24,10 @@ def test_child_goes_on(compile, record, compiler):
     _, lines = record(compile(compiler, "oneline.c", flags=["-O0"], options=("-l", "--exact")))
     main = lines.of("main")
     line = main[line_of("oneline.c", "// child")]
-    assert line["hits"] == 1 and 0.05 <= line["time"] < 0.5
+    assert line["hits"] == 1 and 0.05 <= line["time"] < lines.took
     assert lines.function("main")["calls"] == 1
     assert main.get(line_of("oneline.c", "// end"), {}).get("time") in (None, 0) or \
-        main[line_of("oneline.c", "// end")]["time"] < 0.01
+        main[line_of("oneline.c", "// end")]["time"] < 0.05  # what the child slept
 
 
 @BOTH
@@ -69,14 +69,17 @@ def test_says_when_lines_are_mixed(compile, record, compiler):
 
 
 def test_says_when_times_are_rough(compile, record, tmp_path):
-    """Most of it was ours: as other estimates. What takes long is none."""
+    """More than a third of it was ours: as other estimates. What takes long is none; where it was about a third, either may be said."""
     (tmp_path / "rough.c").write_text("#include <unistd.h>\nint main(void)\n{\n    volatile int a = 0;\n"
                                       "    for (int i = 0; i < 100000; i++) {\n" + "        ;a = i;\n" * 3 + "    }\n"
                                       "    usleep(2000);\n    return 0;\n}\n")
     _, lines = record(compile("gcc", tmp_path / "rough.c", flags=["-O0"], options=("-l", "--exact")))
     main, raw = lines.of("main"), Lines(lines.path, "--raw").of("main")
-    rough = {number for number, line in main.items() if line["time"] is not None and raw[number]["time"] > 2 * line["time"]}
-    assert {number for number, line in main.items() if line.get("rough")} == rough and 10 not in rough
+    timed = {number: line["time"] for number, line in main.items() if line["time"] is not None}
+    rough = {number for number, line in main.items() if line.get("rough")}
+    assert {number for number, time in timed.items() if raw[number]["time"] > 1.65 * time} <= rough
+    assert not rough & {number for number, time in timed.items() if raw[number]["time"] < 1.35 * time}
+    assert rough <= set(timed) and 10 not in rough
     shown = run([VENTURI, "lines", lines.path])
     assert ("are rough" in shown.stderr) == bool(rough)
     for number in main:
@@ -92,7 +95,7 @@ def test_other_links(compile, record, compiler, flags):
     done, lines = record(compile(compiler, "exact.c", flags=flags, options=("-l", "--exact")))
     assert {f["file"] for f in lines.functions} == {source("exact.c")}
     line = lines.of("three_calls")[line_of("exact.c", "rest(40)")]
-    assert line["timing"] == "exact" and 0.08 <= line["time"] < 0.5
+    assert line["timing"] == "exact" and 0.08 <= line["time"] < lines.took
     assert "warning" not in run([VENTURI, "lines", lines.path]).stderr
 
 

@@ -1,10 +1,11 @@
 /*
- * storm.c HOW [pairs [stall]] - signals whose handler records, while the main thread records. HOW is
+ * storm.c HOW [pairs [stall [burst]]] - signals whose handler records, while the main thread records. HOW is
  *     send   a second thread sends one signal after the other; so many pairs, and then on until a tenth
  *            as many signals have come
  *     step   the CPU's trap flag makes a signal after every instruction of vt_scope_open and
  *            vt_scope_close, so that each place in them is hit; ends with 77 where there is no such flag
- * With `stall` the drainer, the parent, is stopped again and again for so many pairs: events are lost for sure.
+ * With `stall` the drainer, the parent, is stopped again and again for so many pairs: events are lost for sure. With `burst` every seventh
+ * step is handled so often that what is interrupted finds other buffers, and the drainer, stopped before, goes on in the midst of that.
  */
 #include "program.h"
 
@@ -23,7 +24,7 @@
 static volatile long handled;
 static volatile bool is_over;
 static pthread_t main_thread;
-static long stall;
+static long stall, burst;
 
 static void record_in_handler(void)
 {
@@ -107,6 +108,22 @@ static bool is_in(struct place place, uintptr_t at)
     return at >= place.from && at < place.to;
 }
 
+static void record_burst(void)
+{
+    static long steps;
+    long count = burst && steps++ % 7 == 0 ? burst : 1;
+
+    for (long i = 0; i < count; i++) {
+        if (count > 1 && i == count / 3 * 2) {
+            kill(getppid(), SIGCONT);
+            usleep(20000);
+        }
+        record_in_handler();
+    }
+    if (count > 1)
+        kill(getppid(), SIGSTOP);
+}
+
 /* Steps on in this program and in the functions under test only: their slow path blocks signals, and the
  * kernel ends a process that traps while the signal is blocked. */
 static void on_step(int number_of_signal, siginfo_t *info, void *context)
@@ -118,7 +135,7 @@ static void on_step(int number_of_signal, siginfo_t *info, void *context)
     (void)number_of_signal;
     (void)info;
     if (is_in(tested[0], at) || is_in(tested[1], at))
-        record_in_handler();
+        record_burst();
     else if (!is_in(here, at))
         registers[REG_EFL] &= ~TRAP_FLAG;
 }
@@ -175,12 +192,13 @@ int main(int argc, char **argv)
     long pairs = number(argc, argv, 2, 1000);
 
     stall = number(argc, argv, 3, 0);
+    burst = number(argc, argv, 4, 0);
     record_in_handler(); /* registers the thread and the sites */
     if (argc > 1 && !strcmp(argv[1], "step"))
         step_while_recording(pairs);
     else
         pairs = send_while_recording(pairs);
-    if (stall)
+    if (stall || burst)
         kill(getppid(), SIGCONT);
     say("pairs", pairs, "handled", handled, (char *)0);
     return 0;

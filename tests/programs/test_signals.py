@@ -70,6 +70,13 @@ def test_signal_after_every_instruction_with_block(record):
     storm(record, "step", 150, options=["--block", "10s"])
 
 
+def test_so_many_signals_that_buffers_change(record):
+    """Under a trace point that has looked at its buffer, taken a record from it or is about to give one back."""
+    run = storm(record, "step", 2 if SANITIZE else 8, 0, 3000)
+    if SANITIZE != "thread":
+        assert run.recording.lost > 0, "the drainer was meant to be too late"
+
+
 @pytest.mark.parametrize("options", [[], ["--block", "10s"]])
 def test_storm_of_signals(record, options):
     pairs = 2000 if SANITIZE else 10000
