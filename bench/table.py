@@ -95,6 +95,29 @@ for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
             ROWS.append(("points %s, venturi, %s, %s" % (version, state, form), label,
                          "points %s, osprofiler, %s, %s" % (version, state, form), "osprofiler", 1, ("value", "<=", most)))
 
+# Tasks of Python through venturi.dask: the whole call beside dask's own schedulers, and the execution alone.
+for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
+    for shape in ("independent", "chain", "tree"):
+        label = "  " + shape if shape != "independent" else "Python %s task, independent" % version
+        ours, peer = "dask %s, venturi %%s, %s, %%s" % (version, shape), "dask %s, dask %%s, %s, get" % (version, shape)
+        ROWS += [
+            (ours % ("sync", "get"), label, peer % "sync", "dask sync", 1, ("value", "<=", 3)),
+            (ours % ("sync", "run"), "  %s, execution" % shape, None, None, 1, ("value", "<=", 1)),
+            (ours % ("threads", "get"), "  %s, 2 threads" % shape, peer % "threads", "dask threads", 1, None),
+        ]
+
+# Empty tasks of C graphs, recorded: vt_run_go() from its beginning to its end. The peers record nothing.
+for shape, label in (("ep", "independent"), ("chain", "chain"), ("tree", "tree")):
+    ROWS += [
+        ("graph_sync_" + shape, "C task, %s, sync" % label, None, None, 1, ("value", "<=", 0.15)),
+        ("graph_sync_%s_cpu" % shape, "  processor time", None, None, 1, None),
+        ("graph_threads_" + shape, "  2 threads", "openmp_" + shape, "OpenMP", 1, ("value", "<=", 0.3)),
+        ("graph_threads_" + shape, "  … beside TBB", "tbb_" + shape, "TBB", 1, None),
+        ("graph_threads_" + shape, "  … beside StarPU", "starpu_" + shape, "StarPU", 1, None),
+        ("graph_processes_" + shape, "  2 processes", None, None, 1, ("value", "<=", 3)),
+        ("graph_sync_%s_build" % shape, "  building the graph", None, None, 1, None),
+    ]
+
 WIDTHS = (28, 9, 19, 9, 11, 6)
 
 

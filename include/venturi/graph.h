@@ -244,6 +244,10 @@ VT_API int vt_run_go(vt_run *run);
 /* From any thread or signal handler: nothing new is begun, tasks that look are told. vt_run_go() returns when those that run have ended. */
 VT_API void vt_run_cancel(vt_run *run);
 
+/* The same, and vt_run_go() does not wait: tasks that run on threads are left to themselves, like those whose time is over. Only if the
+ * run has a time limit, which may be a long one. */
+VT_API void vt_run_abandon(vt_run *run);
+
 /* Of the wanted ones; NULL: it could not be had. Stays until vt_run_free(). */
 VT_API const struct vt_value *vt_run_result(const vt_run *run, size_t place);
 VT_API struct vt_value vt_run_take(vt_run *run, size_t place); /* the caller's from then on */

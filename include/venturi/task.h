@@ -3,7 +3,8 @@
  *
  * A run is one computation of a graph; its tasks are numbered from 0, and dependencies are such numbers. venturi/graph.h
  * says all of this by itself; this header is for those who have a scheduler of their own. Nothing here can fail or block
- * but vt_task_wait(); without a recording nothing is recorded. Not for signal handlers.
+ * but vt_task_wait() and, for moments and only where buffers are full, what is said of runs and workers; without a recording
+ * nothing is recorded. Not for signal handlers. A task that is put again has the later meaning.
  */
 #ifndef VENTURI_TASK_H
 #define VENTURI_TASK_H
@@ -17,7 +18,13 @@
 extern "C" {
 #endif
 
+#ifndef VT_API
+#define VT_API __attribute__((visibility("default")))
+#endif
+
 #define VT_UNKNOWN UINT64_MAX /* of bytes and CPU time */
+#define VT_CPU_ESTIMATED                                                                           \
+    ((uint64_t)1 << 63) /* beside a CPU time: its share of what its worker used, not measured */
 #define VT_NO_WORKER UINT32_MAX
 
 enum vt_task_state {
@@ -50,7 +57,7 @@ struct vt_task {
     uint8_t state;    /* enum vt_task_state */
     uint8_t action;   /* enum vt_task_action */
     uint64_t ready, start, end;
-    uint64_t cpu_ns; /* of its thread, or VT_UNKNOWN */
+    uint64_t cpu_ns; /* of its thread, with VT_CPU_ESTIMATED if so; or VT_UNKNOWN */
     uint64_t bytes;  /* of its result, or VT_UNKNOWN */
     uint64_t freed;  /* when its result was given up; 0: not yet, or unknown */
     const uint32_t *dependencies;
@@ -72,7 +79,8 @@ VT_API int vt_task_put(const struct vt_task *task);
 /* What a run ended with: "" or an error's one line. What could not be put by now is lost, and counted: so many. */
 VT_API void vt_task_run_end(uint32_t run, const char *error, uint64_t lost);
 
-/* Waits until there may be room again, no longer than so many milliseconds; 0: there is no hope. */
+/* Waits until there is room again for the calling thread, no longer than so many milliseconds; 0: there is still none, there is no
+ * hope. */
 VT_API int vt_task_wait(unsigned ms);
 
 /* The clock that tasks are timed by: now; and what it was when the realtime clock showed so many nanoseconds since 1970, and the

@@ -11,12 +11,17 @@
 #include "code.h"
 #include "filter.h"
 #include "generators.h"
+#include "graph_blocks.h"
+#include "graph_get.h"
 #include "greenlets.h"
 #include "hook.h"
 #include "lines.h"
 #include "recording.h"
+#include "resources.h"
 #include "rows.h"
 #include "snapshot.h"
+#include "tasks_put.h"
+#include "tasks_write.h"
 #include "threads.h"
 #include "trace.h"
 #include "tracks.h"
@@ -311,9 +316,31 @@ static PyMethodDef methods[] = {
     {"session_give", vti_py_session_give, METH_VARARGS, "The text of a source file."},
     {"lines_unseen", vti_py_lines_unseen, METH_O, "Functions of profiled code that are not seen."},
     {"lines_know", vti_py_lines_know, METH_O, "Whether the code of a function was added."},
+    {"tasks_put", vti_py_tasks_put, METH_O,
+     "Puts runs of task graphs into the recording of this process."},
+    {"tasks_write", WITH_KEYWORDS(vti_py_tasks_write), METH_VARARGS | METH_KEYWORDS,
+     "Writes runs of task graphs as a recording."},
+    {"graph_get", WITH_KEYWORDS(vti_py_graph_get), METH_VARARGS | METH_KEYWORDS,
+     "Computes keys of a graph."},
+    {"graph_worker", vti_py_graph_worker, METH_O, "Takes tasks until there are no more."},
+    {"graph_blocks", vti_py_graph_blocks, METH_VARARGS, "Cuts a saved graph into blocks."},
+    {"graph_block_run", vti_py_graph_block_run, METH_VARARGS, "Computes a block."},
+    {"graph_value", vti_py_graph_value, METH_O, "What a saved value is."},
     {"info", info, METH_NOARGS, "How this process is recorded."},
     {NULL, NULL, 0, NULL},
 };
+
+static int add_type(PyObject *module, const char *name, PyTypeObject *type)
+{
+    if (PyType_Ready(type))
+        return -1;
+    Py_INCREF(type);
+    if (PyModule_AddObject(module, name, (PyObject *)type)) {
+        Py_DECREF(type);
+        return -1;
+    }
+    return 0;
+}
 
 static int fill_module(PyObject *module)
 {
@@ -321,13 +348,10 @@ static int fill_module(PyObject *module)
         PyErr_SetString(PyExc_ImportError, "_venturi works in the main interpreter only");
         return -1;
     }
-    if (PyType_Ready(&vti_py_snapshot_type))
+    if (add_type(module, "Snapshot", &vti_py_snapshot_type) ||
+        add_type(module, "Resources", &vti_py_resources_type) ||
+        add_type(module, "Run", &vti_py_run_type) || add_type(module, "State", &vti_py_state_type))
         return -1;
-    Py_INCREF(&vti_py_snapshot_type);
-    if (PyModule_AddObject(module, "Snapshot", (PyObject *)&vti_py_snapshot_type)) {
-        Py_DECREF(&vti_py_snapshot_type);
-        return -1;
-    }
     vti_py_filter_init(module);
     if (vti_py_trace_init(module))
         return -1;

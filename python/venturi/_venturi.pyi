@@ -50,6 +50,33 @@ def session_stop() -> None: ...
 def session_flush() -> None: ...
 def session_give(file: bytes, text: bytes) -> bool: ...
 
+# Task graphs: venturi.diagnostics is the face of it.
+
+class Resources:
+    """CPU and memory of this process and of all below it, read by a thread of its own."""
+    def start(self, dt: float, /) -> None: ...
+    def stop(self) -> None: ...
+    def take(self) -> List[Tuple[float, int, float]]:
+        """Seconds since 1970, bytes, CPU in percent of one: what was read since the last call."""
+
+def tasks_write(
+    path: str, runs: Iterable[Dict[str, Any]], resources: Iterable[Tuple[float, float, float]] = ..., command: str = ...
+) -> None:
+    """Writes a recording. A run has "tasks", as _venturi.Run.tasks() gives them, and may have: "scheduler", "start_time", "end_time",
+    "error", "planned", "lost", "parent" (its place in runs), "actions" (key, action, start, stop, worker, bytes), and "workers", which has
+    for the id of a worker {"label", "pid", "tid"} or some of them. Resources are ResourceData: time, megabytes, percent."""
+
+def tasks_put(runs: Iterable[Dict[str, Any]], /) -> Optional[int]:
+    """Puts runs, as those of tasks_write(), into the recording of this process. How many tasks there was no room for; None: nobody records."""
+
+def graph_blocks(saved: bytes, wanted: Iterable[str], seconds: float, cost: float, /) -> List[Tuple[bytes, Tuple[str, ...], Tuple[str, ...]]]:
+    """Blocks of a saved graph, each after those that it needs: saved, keys that it needs of others, keys that others need or that are wanted."""
+def graph_block_run(
+    saved: bytes, inputs: Dict[str, bytes], outputs: Iterable[str], threads: int, /
+) -> Tuple[Dict[str, bytes], Dict[str, Any]]:
+    """Computes a block: its outputs as saved values, and the run, as tasks_write() takes it; "error" is "" if all could be had."""
+def graph_value(saved: bytes, /) -> Union[None, int, float, bytes]: ...
+
 # Trace points: venturi.trace is the face of it.
 
 class TraceOwner:

@@ -24,12 +24,12 @@ enum vti_severity { VTI_SEVERITY_INFO, VTI_SEVERITY_NOTICE, VTI_SEVERITY_WARNING
 /* What a sentence is about, so that a view can go there. Texts come from the recording as they are: escape them. */
 struct vti_evidence {
     const char *
-        what; /* "function", "span", "line", "thread", "process", "counter", "trace", "recording" */
+        what; /* "function", "span", "line", "thread", "process", "counter", "trace", "tasks", "recording" */
     char *name;    /* owned; "" if it has none; of a trace its base id */
     char *file;    /* owned; "" unknown */
     uint32_t line; /* 0: unknown */
     uint32_t
-        id; /* of the site (span, counter), track (thread) or process; which span of a trace; else VT_NONE */
+        id; /* of the site (span, counter), track (thread) or process; which span of a trace, which run of tasks; else VT_NONE */
 };
 
 struct vti_finding {

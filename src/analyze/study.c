@@ -94,6 +94,15 @@ static int load_traces(struct vti_study *study)
     return 0;
 }
 
+static int load_tasks(struct vti_study *study)
+{
+    int code = vti_tasks_load(study->recording, &study->tasks);
+
+    if (!code)
+        code = vti_task_times_make(&study->task_times, &study->tasks);
+    return code ? code : vti_task_paths_make(&study->task_paths, &study->tasks);
+}
+
 int vti_study_load(struct vti_study *study, vt_recording *recording, bool is_raw)
 {
     int64_t end_ns;
@@ -111,6 +120,8 @@ int vti_study_load(struct vti_study *study, vt_recording *recording, bool is_raw
         code = load_lines(study);
     if (!code)
         code = load_traces(study);
+    if (!code)
+        code = load_tasks(study);
     if (!code)
         code = vti_resources_load(&study->resources, recording);
     if (!code)
@@ -135,4 +146,7 @@ void vti_study_fini(struct vti_study *study)
     vti_lines_fini(&study->lines);
     vti_resources_fini(&study->resources);
     vti_traces_fini(&study->traces);
+    vti_tasks_free(&study->tasks);
+    vti_task_times_fini(&study->task_times);
+    vti_task_paths_fini(&study->task_paths);
 }

@@ -9,6 +9,8 @@
 #include "analyze/overview.h"
 #include "analyze/profile.h"
 #include "analyze/resources.h"
+#include "analyze/tasks_idle.h"
+#include "analyze/tasks_path.h"
 #include "analyze/traces.h"
 
 struct vti_study {
@@ -27,6 +29,9 @@ struct vti_study {
     struct vti_lines lines;
     struct vti_resources resources;
     struct vti_traces traces;
+    struct vti_tasks tasks;
+    struct vti_task_times task_times; /* of these */
+    struct vti_task_paths task_paths;
     int64_t overhead_ns; /* our own cost in spans and calls together, also if it was left in */
     double overhead_share;
     bool is_raw; /* it was left in */

@@ -6,13 +6,13 @@
 #ifndef VENTURI_ANALYZE_TASKS_H
 #define VENTURI_ANALYZE_TASKS_H
 
+#include "format/tasks.h"
 #include "venturi/read.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define VTI_NO_TASK UINT32_MAX
-#define VTI_TASK_UNKNOWN UINT64_MAX
 
 struct vti_task_run {
     uint32_t process; /* of the recording */

@@ -1,4 +1,5 @@
 /* cmd_export.c - venturi export: a recording in a format that other tools read. */
+#include "analyze/tasks.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cmd.h"
@@ -136,13 +137,24 @@ static int write_terminal(void *arg, const void *bytes, size_t count)
     return code;
 }
 
+static bool has_tasks(vt_recording *recording)
+{
+    struct vti_tasks tasks;
+    bool has_some = !vti_tasks_load(recording, &tasks) && tasks.task_count;
+
+    vti_tasks_free(&tasks);
+    return has_some;
+}
+
 /* A file in which nothing is, is what was asked for; but whoever asked expects something else. */
-static void warn_if_empty(const struct request *request, const vt_recording *recording)
+static void warn_if_empty(const struct request *request, vt_recording *recording)
 {
     struct vt_recording_info info;
 
     vt_recording_info(recording, &info);
-    if (request->exporter->is_of_events && !info.event_count)
+    if (!request->exporter->is_of_events || info.event_count)
+        return;
+    if (!request->exporter->is_of_tasks || !has_tasks(recording))
         vti_cmd_warn("export",
                      "%s: holds no spans (functions: -f pstats, collapsed, speedscope, pprof or "
                      "callgrind; with `run --timeline` they are spans)",

@@ -173,6 +173,10 @@ static void print_recording(const struct vti_info *all)
                    (unsigned long long)all->line_events, (unsigned long long)all->lines,
                    all->lines == 1 ? "" : "s", (unsigned long long)all->sources,
                    all->sources == 1 ? "" : "s");
+    if (all->runs)
+        print_line("tasks", "%llu task%s in %llu run%s (venturi tasks)",
+                   (unsigned long long)all->tasks, all->tasks == 1 ? "" : "s",
+                   (unsigned long long)all->runs, all->runs == 1 ? "" : "s");
     if (all->readings)
         print_line("resources", "%llu readings of %llu process%s (venturi query)",
                    (unsigned long long)all->readings, (unsigned long long)all->watched,

@@ -14,7 +14,7 @@
 void vti_help_list(struct vti_buf *out)
 {
     vti_buf_add_text(out, "Usage: venturi COMMAND [options] ...\n"
-                          "Records what a program does, and shows where its time went.\n\n"
+                          "Records what a program does, and shows where its time went.\n"
                           "Commands:\n");
     for (int i = 0; vti_commands[i]; i++)
         vti_buf_printf(out, "  %-12s %s\n", vti_commands[i]->name, vti_commands[i]->summary);

@@ -17,6 +17,7 @@ struct vti_info {
     uint64_t lines;       /* different ones, over all threads */
     uint64_t sources;     /* texts of files */
     uint64_t readings;    /* of resources, of all processes together … */
+    uint64_t tasks, runs; /* of task graphs */
     uint64_t watched;     /* … and how many these were, recorded or not */
     unsigned long merged; /* number of recordings it was made of, 0 or 1: none */
 };

@@ -1,6 +1,7 @@
 /* info_count.c - how much of what is in a recording, for venturi info. */
 #include "analyze/calls.h"
 #include "analyze/resources.h"
+#include "analyze/tasks.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -109,6 +110,17 @@ static int count_readings(struct vti_info *all)
     return code;
 }
 
+static int count_tasks(struct vti_info *all)
+{
+    struct vti_tasks tasks;
+    int code = vti_tasks_load(all->recording, &tasks);
+
+    all->tasks = tasks.task_count;
+    all->runs = tasks.run_count;
+    vti_tasks_free(&tasks);
+    return code;
+}
+
 int vti_info_count(struct vti_info *all)
 {
     int code = count_processes(all);
@@ -118,5 +130,7 @@ int vti_info_count(struct vti_info *all)
         code = count_calls(all);
     if (!code)
         code = count_lines(all);
+    if (!code)
+        code = count_tasks(all);
     return code ? code : count_readings(all);
 }

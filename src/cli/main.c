@@ -10,8 +10,10 @@
 #include "cli/python.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VTI_COMMAND(name) extern const struct vti_command vti_cmd_##name;
 #include "cli/commands.def"
@@ -125,12 +127,20 @@ static int dispatch(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
+/* Of what failed before the end nobody knows why any more: only a pipe that nobody reads is told by this. */
+static bool has_reader_left(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
+}
+
 /* Output that did not arrive is a failure, except that a reader who has seen enough may leave. */
 static int close_output(int code)
 {
     bool is_flushed = fflush(stdout) == 0;
 
-    if ((is_flushed && !ferror(stdout)) || (!is_flushed && errno == EPIPE))
+    if ((is_flushed && !ferror(stdout)) || (!is_flushed && errno == EPIPE) || has_reader_left())
         return code;
     vti_cmd_fail(NULL, "standard output: cannot write: %s",
                  is_flushed ? "some of it is lost" : strerror(errno));

@@ -136,6 +136,7 @@ int vti_report_json(const struct vti_report *report)
     vti_json_add_uint(&json, "span_count", report->study.stats.span_count);
     add_spans(&json, report);
     vti_report_json_functions(&json, report);
+    vti_report_json_tasks(&json, report);
     add_counters(&json, report);
     add_marks(&json, report);
     add_errors(&json, report);

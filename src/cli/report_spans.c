@@ -123,7 +123,8 @@ int vti_report_print_spans(const struct vti_report *report)
     int code;
 
     if (!count) {
-        if (!report->study.functions.row_count && !report->study.lines.function_count)
+        if (!report->study.functions.row_count && !report->study.lines.function_count &&
+            !report->study.tasks.run_count)
             puts("\nNo spans were recorded. Does the program use trace points?");
         return 0;
     }

@@ -106,6 +106,9 @@ static void say_what_there_is(const struct vti_run_output *output,
     if (stats->line_events || wants_lines)
         vti_buf_printf(&text, ", %s line%s", vti_text_count(count, stats->line_events),
                        stats->line_events == 1 ? "" : "s");
+    if (stats->tasks)
+        vti_buf_printf(&text, ", %s task%s", vti_text_count(count, stats->tasks),
+                       stats->tasks == 1 ? "" : "s");
     if (stats->samples)
         vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
     if (stats->file.events || !text.len)
@@ -152,7 +155,8 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
     say_about_names(stats);
     if (is_quiet && !lost_events)
         return;
-    if (!is_missed && !stats->still_running && !stats->file.events && !has_calls && !has_lines) {
+    if (!is_missed && !stats->still_running && !stats->file.events && !has_calls && !has_lines &&
+        !stats->tasks) {
         vti_run_say_nothing(wish, output->shown);
         return;
     }
@@ -164,7 +168,9 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
                     stats->counters_lost, stats->counters_lost == 1 ? "" : "s");
     if (is_quiet)
         return;
-    if (has_lines || has_calls || !stats->traced)
+    if (stats->tasks)
+        vti_cmd_say("next  venturi tasks %s%s%s", quote, output->shown, quote);
+    if (has_lines || has_calls || (!stats->traced && !stats->tasks))
         vti_cmd_say("next  venturi %s %s%s%s",
                     has_lines   ? "lines"
                     : has_calls ? "stats"

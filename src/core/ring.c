@@ -10,6 +10,7 @@
 #include "core/runtime.h"
 
 #include <linux/futex.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -183,13 +184,18 @@ static void start_losing(struct vti_thread *self)
 
 void vti_ring_leave(struct vti_thread *self)
 {
-    if (self->is_losing)
-        vti_ring_settle(self);
-    else
+    if (!self->is_losing) {
         leave_block(self);
+        return;
+    }
+    vti_ring_settle(self);
+    /* Release, as enter() acquires: the block was looked at since it was left, and nothing is linked behind it. */
+    if (self->block)
+        (void)__atomic_fetch_or(&self->block->used, 0, __ATOMIC_RELEASE);
 }
 
-/* The sum is made beside the valid one and becomes valid with one store: a kill cannot split it. */
+/* The sum is made beside the valid one and becomes valid with one store that also says that it has the scratch area: a
+ * kill cannot split it. Times could not tell: an end that was interrupted is older than what its interrupter recorded. */
 void vti_ring_settle(struct vti_thread *self)
 {
     struct vti_slot *slot = self->slot;
@@ -202,37 +208,37 @@ void vti_ring_settle(struct vti_thread *self)
     *tally = slot->tallies[1 - other];
     for (struct vti_record *at = slot->scratch; at < end; at++)
         vti_tally_add(tally, at);
-    __atomic_store_n(&slot->tally_at, other, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->tally_at, other | VTI_TALLY_HAS_SCRATCH, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a release lets later stores move before it */
     enter_scratch(self);
+    __atomic_store_n(&slot->tally_at, other, __ATOMIC_RELEASE);
 }
 
-/* A lost event that finds no room even in the scratch area. `last` stays: what is later than that and lies
- * in the scratch area is not in the sum yet. */
+/* A lost event that finds no room even in the scratch area. */
 static void count_only(struct vti_thread *self, const struct vti_record *record)
 {
     struct vti_slot *slot = self->slot;
     uint32_t other = 1 - (slot->tally_at & 1);
     struct vti_tally *tally = &slot->tallies[other];
-    uint64_t last = slot->tallies[1 - other].last;
 
     *tally = slot->tallies[1 - other];
     vti_tally_add(tally, record);
-    tally->last = last;
     __atomic_store_n(&slot->tally_at, other, __ATOMIC_RELEASE);
 }
 
-/* The first records of the block that ends a loss: what was lost, and the spans begun meanwhile, whose
- * begins therefore do not count as lost. */
+/* The first records of the block that ends a loss: what was lost, and the spans begun meanwhile, which are the innermost of those that are
+ * open and whose begins therefore do not count as lost. How many are open below them is not said: where a signal handler interrupts the
+ * begin or end of a span, the records and the stack differ by one. */
 static void write_loss(struct vti_thread *self, const struct vti_tally *tally)
 {
     uint32_t depth = vti_thread_depth(self);
     uint32_t begun = (uint32_t)tally->depth - (uint32_t)tally->min_depth;
-    uint32_t min_depth = depth > begun ? depth - begun : 0;
-    struct vti_loss_note note = {tally->events - (depth - min_depth), tally->first, tally->last,
-                                 self->slot->loss_sequence, min_depth};
+    uint32_t from = depth > begun ? depth - begun : 0;
+    struct vti_loss_note note = {tally->events - (depth - from), tally->first, tally->last,
+                                 self->slot->loss_sequence, 0 - (uint32_t)tally->min_depth};
 
     vti_ring_put(self, tally->last, 0, VTI_RECORD_LOSS, 0, 0, &note, sizeof note);
-    for (uint32_t i = min_depth; i < depth; i++)
+    for (uint32_t i = from; i < depth; i++)
         vti_ring_put(self, tally->last, self->stack[1 + i].site, VTI_RECORD_BEGIN,
                      VTI_RECORD_IN_GAP, 0, NULL, 0);
 }
@@ -281,7 +287,8 @@ bool vti_ring_room(struct vti_thread *self, unsigned count)
         try_to_recover(self);
         return true;
     }
-    leave_block(self);
+    if (!self->is_going_round) /* else the drainer may have given the own records back already */
+        leave_block(self);
     next = take_block(self);
     if (!next && !is_interrupting(self))
         next = wait_for_block(self);
@@ -292,15 +299,69 @@ bool vti_ring_room(struct vti_thread *self, unsigned count)
     return true;
 }
 
+/* Own records that are linked to themselves must not be written any more: what is left of them becomes filling. */
+static void fill_rest(struct vti_thread *self)
+{
+    while (self->cursor < self->limit)
+        vti_record_publish(vti_cursor_take(&self->cursor, 1), VTI_PAYLOAD_BIT);
+}
+
+bool vti_ring_try(struct vti_thread *self, unsigned count)
+{
+    uint32_t next;
+
+    if (self->is_losing) {
+        if (is_interrupting(self))
+            return false;
+        vti_ring_settle(self);
+        try_to_recover(self);
+        if (self->is_losing)
+            return false;
+    }
+    if (self->cursor + count <= self->limit)
+        return true;
+    if (!self->is_going_round) {
+        if (!self->block)
+            fill_rest(self);
+        leave_block(self);
+    }
+    next = take_block(self);
+    if (next)
+        set_link(enter(self, next), next);
+    return next != 0;
+}
+
+bool vti_ring_is_full(const struct vti_thread *self)
+{
+    return !self->is_losing && (self->block || self->is_going_round) &&
+           !__atomic_load_n(&self->slot->is_own_free, __ATOMIC_RELAXED) &&
+           (self->is_going_round || vti_blocks_are_out(self->arena));
+}
+
+/* Whether this is a place for a record: in the stretch that is being filled, or in one that was. */
+static bool is_place(const struct vti_thread *self, const struct vti_record *record)
+{
+    const struct vti_record *own = self->slot->own;
+    uintptr_t offset = (uintptr_t)record - (uintptr_t)vti_arena_block(self->arena, 0);
+
+    if ((record >= self->base && record < self->limit) ||
+        (record >= own && record < own + VTI_OWN_RECORDS))
+        return true;
+    return offset / VTI_BLOCK_BYTES < self->arena->block_count &&
+           offset % VTI_BLOCK_BYTES >= offsetof(struct vti_block, records);
+}
+
+/* What was taken past the end is no record. What was taken from another stretch is one that a handler has moved to and left again: the
+ * drainer would wait for it, and count it. */
 void vti_ring_return(struct vti_thread *self, struct vti_record *record, unsigned count)
 {
-    if (record < self->base || record >= self->limit)
+    if (record >= self->limit && record < self->cursor)
         return;
-    if (record + count == self->cursor) {
+    if (record >= self->base && record + count == self->cursor) {
         self->cursor -= count;
         return;
     }
-    for (; count && record < self->limit; count--)
+    for (; count && is_place(self, record); count--)
         vti_record_publish(record++, VTI_PAYLOAD_BIT);
 }
 

@@ -11,6 +11,13 @@ void vti_ring_start(struct vti_thread *self);
  * only be counted, until the function that a signal handler interrupts goes on. */
 bool vti_ring_room(struct vti_thread *self, unsigned count);
 
+/* The same for what is better not recorded than counted as lost: true if `count` records fit, and then they are not only counted. Never
+ * waits. */
+bool vti_ring_try(struct vti_thread *self, unsigned count);
+
+/* Whether that would be in vain, as far as can be told at no cost and outside of the slow path. */
+bool vti_ring_is_full(const struct vti_thread *self);
+
 /* Gives back records that the fast path took and did not use. If a signal handler has taken some behind
  * them they become filling: payload of nothing, that readers pass over. */
 void vti_ring_return(struct vti_thread *self, struct vti_record *record, unsigned count);

@@ -27,8 +27,9 @@ struct vti_runtime {
     struct vti_thread *free_threads;
     struct vti_thread *late_threads; /* registered when nobody would tell of their end any more */
     uint64_t drainer_checked_ns;
-    uint64_t epoch;    /* of vti_epoch(); 0: not yet */
-    bool sees_drainer; /* its pid means something here: it is in our pid namespace */
+    uint64_t epoch;     /* of vti_epoch(); 0: not yet */
+    uint32_t task_runs; /* numbered so far */
+    bool sees_drainer;  /* its pid means something here: it is in our pid namespace */
 };
 
 /* NULL if the page could not be had; then nothing is ever recorded. */

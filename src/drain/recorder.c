@@ -9,14 +9,13 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "drain/clock.h"
+#include "format/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #define OPEN_ATTEMPTS 100
@@ -99,40 +98,9 @@ static void write_command(struct vti_recorder *recorder, char *const *command)
     vti_buf_fini(&joined);
 }
 
-static void cpu_model(char *to, size_t room)
-{
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char line[256];
-
-    to[0] = 0;
-    while (file && fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-
-        if (!colon || strncmp(line, "model name", 10))
-            continue;
-        colon[1 + strcspn(colon + 1, "\n")] = 0;
-        snprintf(to, room, "%s", colon + 2);
-        break;
-    }
-    if (file)
-        fclose(file);
-}
-
 static void write_host(struct vti_recorder *recorder)
 {
-    struct utsname name;
-    char model[256];
-    char system[256];
-    struct vti_host_fact fact = {0};
-
-    uname(&name);
-    cpu_model(model, sizeof model);
-    snprintf(system, sizeof system, "%.60s %.100s %.60s", name.sysname, name.release, name.machine);
-    fact.name = vti_bytes_of(name.nodename);
-    fact.os = vti_bytes_of(system);
-    fact.cpu = vti_bytes_of(model);
-    fact.cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    vti_host_write(&recorder->scratch, &fact);
+    vti_host_write_this(&recorder->scratch, 0);
     write_fact(recorder, VTI_HOST, 0, 0);
 }
 
@@ -365,32 +333,33 @@ static void forget_oldest(struct vti_recorder *recorder)
     struct kept_block *block = kept_pop(recorder);
     struct vti_loss_fact *loss = &recorder->overwritten;
 
-    if (!loss->events || block->header.first < loss->first)
-        loss->first = block->header.first;
-    if (block->header.last > loss->last)
-        loss->last = block->header.last;
-    loss->events += block->header.count;
+    if (block->header.kind != VTI_EDGES) { /* they are part of their tasks */
+        if (!loss->events || block->header.first < loss->first)
+            loss->first = block->header.first;
+        if (block->header.last > loss->last)
+            loss->last = block->header.last;
+        loss->events += block->header.count;
+    }
     free(block);
 }
 
-static void keep_block(struct vti_recorder *recorder, struct vti_encoder *encoder)
+/* What stands in `scratch` is the block. */
+static void keep_block(struct vti_recorder *recorder, const struct vti_block_header *header)
 {
-    struct vti_block_header header;
-    struct vti_summary summary;
-    struct kept_block *block;
-    int code = vti_encoder_cut(encoder, &recorder->scratch, &header, &summary);
+    struct kept_block *block = recorder->scratch.failed
+                                   ? NULL
+                                   : malloc(sizeof *block + recorder->scratch.len);
 
-    block = code > 0 ? malloc(sizeof *block + recorder->scratch.len) : NULL;
     if (block) {
         block->next = NULL;
-        block->header = header;
+        block->header = *header;
         block->taken_ns = vti_clock_now_ns();
         block->bytes = recorder->scratch.len;
         memcpy(block->data, recorder->scratch.data, block->bytes);
         *recorder->kept_end = block;
         recorder->kept_end = &block->next;
         recorder->kept_bytes += block->bytes;
-    } else if (code) {
+    } else {
         keep_error(recorder, VTI_E_NOMEM);
     }
     vti_buf_clear(&recorder->scratch);
@@ -398,12 +367,49 @@ static void keep_block(struct vti_recorder *recorder, struct vti_encoder *encode
         forget_oldest(recorder);
 }
 
+static void keep_events(struct vti_recorder *recorder, struct vti_encoder *encoder)
+{
+    struct vti_block_header header;
+    struct vti_summary summary;
+    int code = vti_encoder_cut(encoder, &recorder->scratch, &header, &summary);
+
+    if (code > 0) {
+        keep_block(recorder, &header);
+        return;
+    }
+    keep_error(recorder, code ? VTI_E_NOMEM : 0);
+    vti_buf_clear(&recorder->scratch);
+}
+
+void vti_recorder_block(struct vti_recorder *recorder, struct vti_block_header *header,
+                        const struct vti_buf *payload, bool forgettable)
+{
+    struct vti_buf *block = &recorder->scratch;
+
+    if (!recorder->writer)
+        return;
+    header->payload_bytes = (uint32_t)payload->len;
+    vti_buf_add_zeros(block, vti_block_bytes(header));
+    block->failed |= payload->failed;
+    if (!block->failed) {
+        memcpy(block->data + VTI_BLOCK_HEADER_BYTES, payload->data, payload->len);
+        vti_block_header_write(block->data, header, block->data + VTI_BLOCK_HEADER_BYTES);
+    }
+    if (recorder->ring_ns && forgettable) {
+        keep_block(recorder, header);
+        return;
+    }
+    keep_error(recorder, block->failed ? VTI_E_NOMEM
+                                       : vti_writer_block(recorder->writer, header, block->data));
+    vti_buf_clear(block);
+}
+
 void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *encoder)
 {
     if (!recorder->writer)
         return;
     if (recorder->ring_ns)
-        keep_block(recorder, encoder);
+        keep_events(recorder, encoder);
     else
         keep_error(recorder, vti_writer_events(recorder->writer, encoder));
 }

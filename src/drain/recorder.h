@@ -43,6 +43,10 @@ void vti_recorder_command(struct vti_recorder *recorder, struct vti_bytes comman
 /* A block of a kind that belongs to a track. */
 void vti_recorder_owned(struct vti_recorder *recorder, enum vti_kind kind, uint32_t track,
                         const struct vti_buf *payload, uint32_t count, uint64_t ticks);
+
+/* A block with a header of its own, checksum and length aside. A flight recorder keeps one that is `forgettable` as it keeps events. */
+void vti_recorder_block(struct vti_recorder *recorder, struct vti_block_header *header,
+                        const struct vti_buf *payload, bool forgettable);
 void vti_recorder_cost(struct vti_recorder *recorder, const struct vti_cost_fact *fact);
 void vti_recorder_sampling(struct vti_recorder *recorder, const struct vti_sampling_fact *fact);
 

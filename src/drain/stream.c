@@ -50,7 +50,7 @@ static void add_loss(struct vti_stream *stream, struct vti_target *process, cons
     loss.events = note.events;
     loss.first = note.first;
     loss.last = note.last;
-    for (end.ticks = note.first; vti_encoder_depth(stream->encoder) > note.min_depth;) {
+    for (end.ticks = note.first; note.ended && vti_encoder_depth(stream->encoder); note.ended--) {
         vti_encoder_add(stream->encoder, &end);
         loss.events -= loss.events > 0;
     }
@@ -94,6 +94,10 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
 
     if (kind == VTI_RECORD_LOSS) {
         add_loss(stream, process, data, len);
+        return;
+    }
+    if (kind >= VTI_RECORD_TASK_RUN && kind <= VTI_RECORD_TASK_END) {
+        vti_tasks_take(process, record, data, len);
         return;
     }
     if (kind >= VTI_RECORD_KINDS || !kinds[kind])
@@ -227,8 +231,9 @@ static bool read_records(struct vti_stream *stream, struct vti_target *process,
                 step = 1;
             else
                 add_record(stream, process, &record, begin_ticks(&record, next), at + 1);
-            stream->stuck_ns = 0;
         }
+        if (record.ticks)
+            stream->stuck_ns = 0;
         stream->position += step;
         if (stream->position % CUT_CHECK == 0)
             cut_full(stream, process);
@@ -354,21 +359,19 @@ void vti_stream_note_alive(struct vti_stream *stream, struct vti_target *process
 static void state_open_loss(struct vti_stream *stream, struct vti_target *process,
                             const struct vti_slot *slot)
 {
-    uint32_t at = __atomic_load_n(&slot->tally_at, __ATOMIC_ACQUIRE) & 1;
-    struct vti_tally tally = slot->tallies[at];
-    uint64_t counted = tally.last;
+    uint32_t at = __atomic_load_n(&slot->tally_at, __ATOMIC_ACQUIRE);
+    struct vti_tally tally = slot->tallies[at & 1];
     struct vti_loss_fact loss = {.reason = VTI_LOSS_BUFFERS,
                                  .process_plus_one = process->fact.process + 1,
                                  .track_plus_one = stream->track + 1};
 
     if (!slot->is_losing || slot->loss_sequence == stream->loss_seen)
         return;
-    for (uint32_t i = 0; i < VTI_SCRATCH_RECORDS; i++) {
+    for (uint32_t i = 0; i < VTI_SCRATCH_RECORDS && !(at & VTI_TALLY_HAS_SCRATCH); i++) {
         struct vti_record record;
 
         vti_record_get(&slot->scratch[i], &record);
-        if (record.ticks > counted)
-            vti_tally_add(&tally, &record);
+        vti_tally_add(&tally, &record);
     }
     loss.events = tally.events;
     loss.first = tally.first;

@@ -111,6 +111,7 @@ void vti_target_free(struct vti_target *process)
     for (uint32_t i = 0; i < process->stream_count; i++)
         vti_encoder_free(process->streams[i].encoder);
     vti_gifts_free(process);
+    vti_task_lanes_free(process->tasks);
     free(process->streams);
     free(process->twins);
     free(process->sites);
@@ -436,6 +437,7 @@ static void end(struct vti_target *process, uint64_t now_ns, enum vti_process_en
     for (uint32_t i = 0; i < process->stream_count; i++)
         if (process->streams[i].is_used)
             vti_stream_finish(&process->streams[i], process, i, now_ns);
+    vti_tasks_cut(process, now_ns, true);
     vti_c_lines_take_counters(vti_recorder_c_lines(process->recorder), process);
     state_costs(process);
     state_sampling(process);
@@ -463,6 +465,7 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
     slots = follow_slots(process);
     for (uint32_t i = 0; i < slots; i++)
         count += read_slot(process, i, now_ns, cut);
+    vti_tasks_cut(process, now_ns, cut);
     if (is_replaced(process, now_ns))
         end(process, now_ns, VTI_ENDED_EXEC, 0);
     else if (cut || now_ns >= process->noted_ns + NOTE_INTERVAL_NS)

@@ -7,13 +7,17 @@
  * recording. What is known only after reading (damage) stands at the end, in otherData.
  */
 #include "analyze/overview.h"
+#include "analyze/tasks_stats.h"
 #include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "export/numbers.h"
 #include "export/resource_counters.h"
+#include "export/task_tracks.h"
 
 #include <stdio.h>
+
+#define FIRST_TASK_TRACK (1u << 30) /* above all numbers of threads, real and made up */
 
 struct chrome {
     vt_recording *recording;
@@ -262,6 +266,48 @@ static int add_resource(const struct vti_resource_counter *counter, void *arg)
     return close_event(chrome);
 }
 
+static void add_task_args(struct chrome *chrome, const struct vti_task *task)
+{
+    vti_json_key(&chrome->json, "args");
+    vti_json_object(&chrome->json);
+    vti_json_add_string(&chrome->json, "key", task->key);
+    vti_json_add_string(&chrome->json, "state", vti_task_state_text(task->state));
+    if (task->action)
+        vti_json_add_string(&chrome->json, "action", vti_task_action_text(task->action));
+    if (task->retries)
+        vti_json_add_uint(&chrome->json, "retries", task->retries);
+    if (task->cpu_ns != VTI_TASK_UNKNOWN)
+        vti_json_add_uint(&chrome->json, task->cpu_is_estimated ? "estimated_cpu_ns" : "cpu_ns",
+                          task->cpu_ns);
+    if (task->bytes != VTI_TASK_UNKNOWN)
+        vti_json_add_uint(&chrome->json, "bytes", task->bytes);
+    vti_json_object_end(&chrome->json);
+}
+
+/* Each worker of a run is a thread of its own. */
+static int add_task(const struct vti_task_slice *slice, void *arg)
+{
+    struct chrome *chrome = arg;
+    uint32_t pid = vti_numbers_pid(&chrome->numbers, slice->process);
+    uint32_t tid = FIRST_TASK_TRACK + slice->track;
+    int code = 0;
+
+    if (slice->is_new)
+        code = add_metadata(chrome, "thread_name", pid, tid, slice->name, 0);
+    if (!code && slice->is_new)
+        code = add_metadata(chrome, "thread_sort_index", pid, tid, NULL, tid);
+    if (code)
+        return code;
+    open_event(chrome, "X", slice->task->name);
+    vti_json_add_string(&chrome->json, "cat", "task");
+    vti_json_add_uint(&chrome->json, "pid", pid);
+    vti_json_add_uint(&chrome->json, "tid", tid);
+    add_time(chrome, slice->begin_ns);
+    add_microseconds(chrome, "dur", slice->end_ns - slice->begin_ns);
+    add_task_args(chrome, slice->task);
+    return close_event(chrome);
+}
+
 /* ---- what is missing ------------------------------------------------------------------------- */
 
 static int add_losses(struct chrome *chrome)
@@ -346,6 +392,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
     if (!code)
         code = vti_resource_counters(recording, &options->range, add_resource, &chrome);
     if (!code)
+        code = vti_task_slices(recording, &options->range, add_task, &chrome);
+    if (!code)
         code = add_losses(&chrome);
     vti_json_array_end(&chrome.json);
     vti_json_key(&chrome.json, "otherData");
@@ -365,5 +413,6 @@ const struct vti_exporter vti_export_chrome = {
     .summary = "JSON for chrome://tracing, Perfetto, speedscope",
     .extension = "json",
     .is_of_events = true,
+    .is_of_tasks = true,
     .run = run,
 };

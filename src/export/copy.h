@@ -102,6 +102,9 @@ int vti_copy_profile(struct vti_copy *copy, struct vti_copy_input *input);
 /* Readings of resources, of the time that is copied. After the facts. */
 int vti_copy_resources(struct vti_copy *copy, struct vti_copy_input *input);
 
+/* Runs of task graphs, their tasks of the time that is copied. After the facts; the tasks count as copied. */
+int vti_copy_tasks(struct vti_copy *copy, struct vti_copy_input *input);
+
 int vti_copy_meta(struct vti_copy *copy, const struct vti_meta_fact *meta);
 int vti_copy_link(struct vti_copy *copy, const struct vti_clock_link_fact *link);
 

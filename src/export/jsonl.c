@@ -12,6 +12,7 @@
 #include "analyze/values.h"
 #include "base/error.h"
 #include "export/export.h"
+#include "export/jsonl_tasks.h"
 #include "model/line_table.h"
 
 struct jsonl {
@@ -469,6 +470,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
 
     for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)
         code = facts[i](&jsonl);
+    if (!code)
+        code = vti_jsonl_tasks(recording, &options->range, sink, &jsonl.out);
     if (!code)
         code = add_events(&jsonl, &options->range);
     if (!code)

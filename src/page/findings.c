@@ -81,6 +81,8 @@ static void add_references(struct vti_json *json, struct vti_page_job *job,
         add_reference(json, "site", vti_page_site(job, evidence->id));
     else if (!strcmp(evidence->what, "trace"))
         add_trace(json, job, evidence);
+    else if (!strcmp(evidence->what, "tasks"))
+        add_reference(json, "task_run", evidence->id);
     else if (!strcmp(evidence->what, "thread"))
         add_reference(json, "track", vti_page_track(job, evidence->id));
     else if (!strcmp(evidence->what, "process"))

@@ -82,7 +82,7 @@ static void add_notes(struct vti_page_job *job)
         vti_page_note(job->page, "damage",
                       "%u range%s of the file cannot be read; the page shows the rest.",
                       study->info.damage_count, study->info.damage_count == 1 ? "" : "s");
-    if (!has_lines && !has_functions && !has_events)
+    if (!has_lines && !has_functions && !has_events && !study->tasks.run_count)
         vti_page_note(job->page, "empty",
                       "Nothing was recorded: no function was called, no span begun, no line "
                       "counted.");

@@ -162,6 +162,14 @@ uint32_t vti_chunks_pop(const struct vti_arena_control *control)
     return pop(control, &vti_arena_producer(control)->chunks, chunk_link);
 }
 
+bool vti_blocks_are_out(const struct vti_arena_control *control)
+{
+    struct vti_free_list *list = &vti_arena_producer(control)->blocks;
+
+    return !(uint32_t)__atomic_load_n(&list->head, __ATOMIC_RELAXED) &&
+           __atomic_load_n(&list->unused, __ATOMIC_RELAXED) >= list->count;
+}
+
 /* One that was given back is anybody's: as many others were in use before. */
 bool vti_chunks_are_scarce(const struct vti_arena_control *control)
 {

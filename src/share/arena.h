@@ -23,10 +23,11 @@
 
 #include "share/record.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define VTI_ARENA_MAGIC 0x31414e4552415456u /* "VTARENA1" */
-#define VTI_ARENA_VERSION 5
+#define VTI_ARENA_VERSION 6
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
@@ -136,6 +137,8 @@ struct vti_site_entry {
 
 enum vti_slot_state { VTI_SLOT_FREE, VTI_SLOT_LIVE, VTI_SLOT_DEAD };
 
+#define VTI_TALLY_HAS_SCRATCH 2u /* … and whether what lies in the scratch area is in it */
+
 /* Sums over a stretch in which records went to the scratch area. */
 struct vti_tally {
     uint64_t events;
@@ -157,7 +160,8 @@ struct vti_slot {
     char name[VTI_THREAD_NAME_BYTES];
     uint32_t is_losing;     /* records go to `scratch` and are only counted */
     uint32_t loss_sequence; /* of the loss under way */
-    uint32_t tally_at; /* which of the two is valid: a kill between two stores cannot split a sum */
+    uint32_t
+        tally_at; /* which of the two is valid: a kill between two stores cannot split a sum; … */
     uint32_t is_waiting;    /* for is_own_free: wake it */
     uint32_t chunks;        /* index + 1 of the first chunk of its tree of calls; 0: none */
     uint32_t number;        /* of the thread, in order of appearance in its process */
@@ -196,6 +200,9 @@ struct vti_block *vti_arena_block(const struct vti_arena_control *control, uint3
 /* An index nobody uses, or UINT32_MAX. Called by the program's threads. */
 uint32_t vti_slots_pop(const struct vti_arena_control *control);
 uint32_t vti_blocks_pop(const struct vti_arena_control *control);
+
+/* Whether there is none now. */
+bool vti_blocks_are_out(const struct vti_arena_control *control);
 
 /* Gives an index back. Called by the drainer. */
 void vti_slots_push(const struct vti_arena_control *control, uint32_t at);

@@ -19,8 +19,17 @@ void vti_payload_put(struct vti_record *to, const void *data, size_t bytes)
 {
     const uint8_t *from = data;
 
-    for (; bytes; to++) {
-        size_t len = bytes < VTI_PAYLOAD_DATA ? bytes : VTI_PAYLOAD_DATA;
+    for (; bytes >= VTI_PAYLOAD_DATA; to++) { /* whole ones, with moves of constant length */
+        uint8_t *raw = (uint8_t *)to;
+
+        memcpy(raw, from + 8, 7);
+        raw[7] = 0x80 | VTI_PAYLOAD_DATA;
+        memcpy(raw + 8, from, 8);
+        from += VTI_PAYLOAD_DATA;
+        bytes -= VTI_PAYLOAD_DATA;
+    }
+    if (bytes) {
+        size_t len = bytes;
         uint8_t raw[sizeof *to] = {0};
 
         memcpy(raw + 8, from, len < 8 ? len : 8);
@@ -28,8 +37,6 @@ void vti_payload_put(struct vti_record *to, const void *data, size_t bytes)
             memcpy(raw, from + 8, len - 8);
         raw[7] = (uint8_t)(0x80 | len);
         memcpy(to, raw, sizeof raw);
-        from += len;
-        bytes -= len;
     }
 }
 
@@ -47,9 +54,9 @@ int vti_payload_get(const struct vti_record *from, unsigned count, uint8_t *to)
         len = raw[7] & 0x7f;
         if (!(raw[7] & 0x80) || len > VTI_PAYLOAD_DATA)
             return -1;
-        memcpy(to + total, raw + 8, len < 8 ? len : 8);
-        if (len > 8)
-            memcpy(to + total + 8, raw, len - 8);
+        /* All of it, whatever its length: there is room, and moves of constant length are quick. */
+        memcpy(to + total, raw + 8, 8);
+        memcpy(to + total + 8, raw, VTI_PAYLOAD_DATA - 8);
         total += len;
     }
     return (int)total;

@@ -36,6 +36,11 @@ enum vti_record_kind {
     VTI_RECORD_ASYNC_ATTR,  /* payload: async id u64, then 8 bytes or text */
     VTI_RECORD_LOSS,        /* payload: struct vti_loss_note */
     VTI_RECORD_TRACE_BEGIN, /* payload: async id u64, then the ids: base, span, parent */
+    VTI_RECORD_TASK_RUN,    /* payload: struct vti_task_run_note, scheduler */
+    VTI_RECORD_TASK_WORKER, /* payload: struct vti_task_worker_note, label */
+    VTI_RECORD_TASK,        /* see VTI_TASK_NOTE_BYTES */
+    VTI_RECORD_TASK_EDGES, /* payload: run u32, number u32, how many come before u32, dependencies */
+    VTI_RECORD_TASK_END,   /* payload: struct vti_task_end_note, error */
     VTI_RECORD_KINDS
 };
 
@@ -52,15 +57,51 @@ enum vti_record_kind {
 #define VTI_PAYLOADS_MAX 200 /* payload records of one event */
 #define VTI_TEXT_MAX 2048    /* longest text that is kept; the rest is cut off */
 
-/* What happened while records had nowhere to go. The spans that are open above min_depth when records
+/* What happened while records had nowhere to go. The spans that began meanwhile and are open when records
  * find their way again follow as begins, marked VTI_RECORD_IN_GAP. */
 struct vti_loss_note {
     uint64_t events;
     uint64_t first;
     uint64_t last;
-    uint32_t sequence;  /* of this loss on its thread: 1, 2, … */
-    uint32_t min_depth; /* the spans below this depth stayed open throughout */
+    uint32_t sequence; /* of this loss on its thread: 1, 2, … */
+    uint32_t ended;    /* of the spans that were open before, the innermost */
 };
+
+/* A run of a task graph, one of its workers, and its end; a text follows. */
+struct vti_task_run_note {
+    uint64_t planned;
+    uint32_t run, parent, workers, reserved;
+};
+
+struct vti_task_worker_note {
+    uint64_t pid, tid;
+    uint32_t run, number;
+};
+
+struct vti_task_end_note {
+    uint64_t lost;
+    uint32_t run, reserved;
+};
+
+/*
+ * A task: ticks are its end, the id is the site of its name, the type is its state and VTI_TASK_ACTION times its action. Payload: run u32,
+ * number u32, worker + 1 u32; u64 each that a flag announces, in this order; retries u16; number of dependencies u16 and those, u32 each;
+ * key.
+ */
+#define VTI_TASK_ACTION 8
+#define VTI_TASK_HAS_START 1 /* else its end is none either */
+#define VTI_TASK_HAS_READY 2
+#define VTI_TASK_HAS_CPU 4
+#define VTI_TASK_HAS_BYTES 8
+#define VTI_TASK_HAS_FREED 16
+#define VTI_TASK_HAS_RETRIES 32
+#define VTI_TASK_HAS_EDGES 64
+#define VTI_TASK_CPU_ESTIMATED 128
+#define VTI_TASK_NOTE_WORDS 5  /* of 64 bits, at most */
+#define VTI_TASK_NOTE_BYTES 56 /* at most, without dependencies and key */
+#define VTI_TASK_NEAR_EDGES                                                                        \
+    64 /* dependencies in the record itself; more are in records of their own */
+#define VTI_TASK_FAR_EDGES 512 /* in one of those */
 
 /* Flags of a record: as enum vti_event_flags of format/event.h. */
 #define VTI_RECORD_IN_GAP 1

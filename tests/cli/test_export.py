@@ -447,3 +447,49 @@ def test_full_disk(venturi, make_recording):
         pytest.skip("no /dev/full")
     done = venturi("export", "-f", "csv", make_recording(), "-o", "/dev/full", check=2)
     assert done.stderr.startswith("venturi export: /dev/full: cannot write: No space left on device")
+
+
+# ---- tasks ---------------------------------------------------------------------------------------
+
+# Run, worker, name, begin and end in microseconds of what make_recording --tasks says; the third worker is of another process.
+SLICES = [("run 1, worker 0", "add", 110, 150), ("run 1, second", "mul", 120, 160), ("run 1, worker 0", "add", 160, 200),
+          ("run 1, worker 0", "add", 210, 250), ("run 1, second", "mul", 300, 340), ("run 2, worker 1", "mul", 120, 160)]
+
+
+def test_chrome_has_tasks_on_threads_of_their_workers(venturi, make_recording):
+    events = json.loads(export(venturi, make_recording("--tasks"), "chrome"))["traceEvents"]
+    threads = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    tasks = [event for event in events if event.get("cat") == "task"]
+    assert sorted((threads[task["pid"], task["tid"]], task["name"], task["ts"], task["ts"] + task["dur"])
+                  for task in tasks) == sorted(SLICES)
+    assert {task["pid"] for task in tasks} == {4711, 4712}
+    first, = [task["args"] for task in tasks if task["ts"] == 110]
+    assert first == {"key": "('add-1f', 0)", "state": "done", "estimated_cpu_ns": 39000, "bytes": 800}
+    assert [task["args"]["action"] for task in tasks if "action" in task["args"]] == ["transfer"]
+
+
+def test_perfetto_has_tasks_on_tracks_of_their_workers(venturi, make_recording):
+    path = make_recording("--tasks")
+    trace = Perfetto(perfetto(venturi, path))
+    before = Perfetto(perfetto(venturi, make_recording()))
+    tasks = list((collections.Counter(found[:3] for found in trace.slices)
+                  - collections.Counter(found[:3] for found in before.slices)).elements())
+    assert sorted(tasks) == sorted((name, 1000 * begin, 1000 * end) for _, name, begin, end in SLICES)
+    assert {"run 1, worker 0", "run 1, second", "run 2, worker 1"} <= {t.get("name") for t in trace.tracks.values()}
+
+
+def test_a_range_has_the_tasks_that_reach_into_it(venturi, make_recording):
+    path = make_recording("--tasks")
+    found = [line for line in lines(venturi, path, "--from", "155us", "--to", "205us") if line["type"] == "task"]
+    assert sorted((line["begin_ns"], line["name"]) for line in found) == [(120000, "mul"), (120000, "mul"), (160000, "add")]
+
+
+def test_a_worker_that_does_several_things_at_once(venturi, tmp_path):
+    """Slices of a track do not overlap: it gets another track."""
+    recording = NewRecording()
+    recording.tasks([(0, 100, 300), (1, 200, 400), (2, 300, 350), (3, 250, 260)])
+    path = recording.save(tmp_path / "busy.vt")
+    events = json.loads(export(venturi, path, "chrome"))["traceEvents"]
+    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    tasks = [(names[e["tid"]], e["args"]["key"]) for e in events if e.get("cat") == "task"]
+    assert tasks == [("run 1, worker 0", "0"), ("run 1, worker 0 (2)", "1"), ("run 1, worker 0 (3)", "3"), ("run 1, worker 0", "2")]

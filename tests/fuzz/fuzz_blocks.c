@@ -10,6 +10,7 @@
 #include "format/facts.h"
 #include "format/index.h"
 #include "format/lines.h"
+#include "format/tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,69 @@ static void fuzz_facts(uint8_t kind, const uint8_t *payload, size_t bytes)
     }
 }
 
+/* What was read of a task, written and read again, is the same. */
+static void fuzz_tasks(const uint8_t *payload, size_t bytes)
+{
+    struct vti_task_codec first = {0};
+    struct vti_task_codec second = {0};
+    struct vti_task_codec third = {0};
+    struct vti_task_fact fact;
+    struct vti_task_fact again;
+    struct vti_buf out = {0};
+    struct vti_reader in;
+    struct vti_reader from;
+
+    vti_reader_init(&in, payload, bytes);
+    while (vti_reader_left(&in) && vti_task_read(&in, &first, &fact)) {
+        if (fact.type < VTI_TASK_RUN || fact.type > VTI_TASK_RUN_END)
+            continue;
+        vti_buf_clear(&out);
+        vti_task_write(&out, &second, &fact);
+        vti_reader_init(&from, out.data, out.len);
+        require(vti_task_read(&from, &third, &again) && !vti_reader_left(&from));
+        require(fact.type == again.type && fact.run == again.run && fact.number == again.number);
+        require(fact.start == again.start && fact.end == again.end && fact.ready == again.ready);
+        require(fact.freed == again.freed && fact.ticks == again.ticks);
+        require(fact.bytes == again.bytes && fact.cpu_ns == again.cpu_ns);
+        if (fact.type == VTI_TASK_TASK)
+            require(is_same(fact.key, again.key) && fact.key.len <= VTI_TASK_KEY_BYTES);
+        else
+            require(is_same(fact.text, again.text));
+    }
+    vti_task_codec_fini(&first);
+    vti_task_codec_fini(&second);
+    vti_task_codec_fini(&third);
+    vti_buf_fini(&out);
+}
+
+static void fuzz_edges(const uint8_t *payload, size_t bytes)
+{
+    struct vti_task_codec first = {0};
+    struct vti_task_codec second = {0};
+    struct vti_task_codec third = {0};
+    struct vti_edges_fact fact;
+    struct vti_edges_fact again;
+    struct vti_buf out = {0};
+    struct vti_reader in;
+    struct vti_reader from;
+
+    vti_reader_init(&in, payload, bytes);
+    while (vti_reader_left(&in) && vti_edges_read(&in, &first, &fact)) {
+        vti_buf_clear(&out);
+        vti_edges_write(&out, &second, &fact);
+        vti_reader_init(&from, out.data, out.len);
+        require(vti_edges_read(&from, &third, &again) && !vti_reader_left(&from));
+        require(fact.run == again.run && fact.number == again.number && fact.count == again.count);
+        require(fact.before == again.before);
+        require(!fact.count || !memcmp(fact.dependencies, again.dependencies,
+                                       fact.count * sizeof *fact.dependencies));
+    }
+    vti_task_codec_fini(&first);
+    vti_task_codec_fini(&second);
+    vti_task_codec_fini(&third);
+    vti_buf_fini(&out);
+}
+
 static void fuzz_index(const struct vti_block_header *header, const uint8_t *payload)
 {
     struct vti_index_entry entry;
@@ -245,6 +309,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_events(&header, payload + 1);
     else if (header.kind == VTI_INDEX)
         fuzz_index(&header, payload + 1);
+    else if (header.kind == VTI_TASKS)
+        fuzz_tasks(payload + 1, header.payload_bytes);
+    else if (header.kind == VTI_EDGES)
+        fuzz_edges(payload + 1, header.payload_bytes);
     else
         fuzz_facts(header.kind, payload + 1, header.payload_bytes);
     free(payload);

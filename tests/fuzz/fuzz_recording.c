@@ -9,6 +9,8 @@
  * long.
  */
 #include "analyze/calls.h"
+#include "analyze/tasks_idle.h"
+#include "analyze/tasks_path.h"
 #include "model/line_table.h"
 #include "repair.h"
 #include "venturi/read.h"
@@ -185,6 +187,58 @@ static void ask_for_lines(vt_recording *recording)
     vti_line_tables_fini(&tables);
 }
 
+/* What follows from tasks ends, whatever their graph; every moment of a worker is counted once. */
+static void ask_about_tasks(const struct vti_tasks *tasks)
+{
+    struct vti_task_times times;
+    struct vti_task_paths paths;
+    struct vti_task_groups groups;
+
+    require(vti_task_times_make(&times, tasks) == 0);
+    require(vti_task_paths_make(&paths, tasks) == 0);
+    require(vti_task_groups_make(&groups, tasks, VTI_NO_TASK) == 0);
+    for (uint32_t i = 0; i < tasks->worker_count; i++) {
+        const struct vti_run_times *run = &times.runs[tasks->workers[i].run];
+
+        require(vti_worker_times_all(&times.workers[i]) == run->end_ns - run->begin_ns);
+    }
+    for (uint32_t i = 0; i < tasks->run_count; i++)
+        require(paths.runs[i].count <= tasks->runs[i].task_count);
+    vti_task_times_fini(&times);
+    vti_task_paths_fini(&paths);
+    vti_task_groups_fini(&groups);
+}
+
+static void ask_for_tasks(vt_recording *recording)
+{
+    struct vti_tasks tasks;
+
+    require(vti_tasks_load(recording, &tasks) == 0);
+    for (uint32_t i = 0; i < tasks.run_count; i++) {
+        const struct vti_task_run *run = &tasks.runs[i];
+
+        touch(run->scheduler);
+        touch(run->error);
+        require(run->parent == VTI_NO_TASK || run->parent < tasks.run_count);
+        require(run->first_task + run->task_count <= tasks.task_count);
+        require(run->first_worker + run->worker_count <= tasks.worker_count);
+    }
+    for (uint32_t i = 0; i < tasks.worker_count; i++)
+        require(touch(tasks.workers[i].label) && tasks.workers[i].run < tasks.run_count);
+    for (uint32_t i = 0; i < tasks.task_count; i++) {
+        const struct vti_task *task = &tasks.tasks[i];
+
+        require(touch(task->key) + touch(task->name) && task->run < tasks.run_count);
+        require(task->worker == VTI_NO_TASK || tasks.workers[task->worker].run == task->run);
+        require(task->start_ns <= task->end_ns);
+        require(task->first_edge + task->edge_count <= tasks.edge_count);
+        for (uint32_t k = 0; k < task->edge_count; k++)
+            require(tasks.tasks[tasks.edges[task->first_edge + k]].run == task->run);
+    }
+    ask_about_tasks(&tasks);
+    vti_tasks_free(&tasks);
+}
+
 /* `shape`, below 4, makes the question a wider or narrower one. */
 static void ask(vt_recording *recording, unsigned question, unsigned shape)
 {
@@ -200,6 +254,7 @@ static void ask(vt_recording *recording, unsigned question, unsigned shape)
     case 0:
         ask_for_calls(recording, shape % 2, shape / 2);
         ask_for_lines(recording);
+        ask_for_tasks(recording);
         break;
     case 1:
         ask_for_events(recording, shape ? &some : NULL);

@@ -142,3 +142,32 @@ def test_sums_of_lines():
         ("Step.check", "line", 63, 62, 20, 0, 100280, None, None, None, 0, 0, 1, None),
         ("convolve", "line", 71, 71, 1000, 1000, 123456789, None, None, None, 0, 0, 0, 30),
         ("convolve", "line", 72, 72, 1000, 1000, None, None, None, None, 0, 0, 0, None)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_both_readers_see_the_same_tasks(path):
+    lines = exported(path)
+    recording = vtread.read(path)
+    runs = {line["run"]: (line["process"], line["number"]) for line in lines if line["type"] == "task_run"}
+    workers = {line["worker"]: line["number"] for line in lines if line["type"] == "task_worker"}
+    rows = {line["task"]: line for line in lines if line["type"] == "task"}
+    states = ["", "done", "failed", "skipped", "cancelled", "timed-out", "lost"]
+    theirs = recording.tasks
+    assert {(p, n) for p, n in runs.values()} >= set(theirs.runs)
+    assert len(rows) == len(theirs.tasks) + len(theirs.actions)
+    for row in rows.values():
+        if row["action"] != "compute":
+            continue
+        process, run = runs[row["run"]]
+        task = theirs.tasks[process, run, row["number"]]
+        domain = recording.processes[process].domain
+        assert row["key"] == (task.key or str(task.number)) and row["site"] == task.site
+        assert row["name"] == recording.site_name(task.site) and row["state"] == states[task.state]
+        assert workers.get(row["worker"]) == task.worker and row["retries"] == task.retries
+        assert (row["cpu_ns"], row["cpu_is_estimated"], row["bytes"]) == (task.cpu, task.estimated, task.bytes)
+        for name, ticks in ("ready", task.ready), ("begin", task.start), ("end", task.end), ("freed", task.freed):
+            told = row[name + "_ns"]
+            assert (told is None) == (ticks == 0) and (not ticks or close(told, recording.time_ns(domain, ticks)))
+        needs = [n for n in theirs.needs(process, run, task.number)
+                 if (process, run, n) in theirs.tasks and n != task.number]
+        assert [rows[at]["number"] for at in row["dependencies"]] == needs

@@ -26,11 +26,12 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import vtcheck
 from vtblocks import (
-    CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
-    KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES,
+    CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, EDGES, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
+    KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES, TASKS,
     TRACK, TRAILER_SIZE, Anchor, Block, Call, Callee, Clock, Cost, Cursor, Damage, Durations, Event, EventBlock, FileHeader,
     Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track, Trace, Trailer, Unsupported,
     read_events, read_file_header, read_trailer, scan_blocks)
+from vttasks import TaskDecoder, Tasks
 
 SPAN_IN_GAP, SPAN_LEFT, SPAN_FAILED = 1, 2, 4
 
@@ -205,6 +206,7 @@ class Recording:
         self.resources: List[Tuple[int, Any]] = []  # offset of its block, entry
         self.sources: Dict[Tuple[Optional[int], str], str] = {}  # by process (None: all) and file
         self.costs: Dict[Tuple[int, int], Cost] = {}  # by process and language
+        self.tasks = Tasks()
         self.blocks: List[Block] = []
         self.damage: List[Damage] = []
         self.unknown_blocks = 0
@@ -237,8 +239,21 @@ class Recording:
                 self._report(block, fault)
         elif block.kind in (INDEX, END):
             self.payloads[block.offset] = payload
+        elif block.kind in (TASKS, EDGES):
+            self._read_tasks(block, Cursor(payload))
         else:
             self._read_facts(block, Cursor(payload))
+
+    def _read_tasks(self, block: Block, cursor: Cursor) -> None:
+        decoder = TaskDecoder()
+        try:
+            for _ in range(block.count):
+                entry = decoder.tasks(cursor) if block.kind == TASKS else decoder.edges(cursor)
+                self.tasks.learn(block.owner, entry)
+            if cursor.left():
+                raise Malformed("%d bytes after the last entry" % cursor.left())
+        except Malformed as fault:
+            self._report(block, str(fault))
 
     def _read_facts(self, block: Block, cursor: Cursor) -> None:
         try:

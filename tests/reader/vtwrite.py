@@ -21,6 +21,7 @@ Text = Union[str, bytes]
 FILE_MAGIC = b"\x89VT\r\n\x1a\n\x00"
 META, HOST, PROCESS, TRACK, CLOCK, CLOCK_LINK = 1, 2, 3, 4, 5, 6
 SITES, EVENTS, LOSSES, INDEX, END = 9, 10, 20, 21, 22
+TASKS = 15
 IN_GAP, LEFT, FAILED = 1, 2, 4
 MAX_LANES = 64
 FANOUT = 16
@@ -255,6 +256,17 @@ class Writer:
         self.total_lost += events
         above = [0 if each is None else each + 1 for each in (process, track)]
         return self.block(LOSSES, join(reason, *above, events, first, last, flags))
+
+    def tasks(self, tasks: Sequence[Tuple[int, int, int]], process: int = 0, run: int = 1, site: int = 1) -> int:
+        """Tasks without keys of the first worker: number, start and end tick."""
+        payload = b""
+        time = last = 0
+        for number, start, end in tasks:
+            body = (varint(1 | 1 << 8 | 1 << 13) + varint(run) + signed(number - last) + join(site, 1)
+                    + signed(start - time) + join(end - start, 0, ""))
+            payload += join(3, len(body)) + body
+            time, last = end, number
+        return self.block(TASKS, payload, len(tasks), process)
 
     def events(self, track: int = 0, first: int = 0,
                stack: Sequence[Tuple[int, int]] = ()) -> Events:

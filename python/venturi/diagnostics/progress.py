@@ -1,0 +1,184 @@
+"""A progress bar for task graphs, with the lines that users of dask know."""
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, Optional, TextIO, Tuple
+
+from ._watching import Watching, current_client
+
+DAY, HOUR, MINUTE = 86400, 3600, 60
+
+
+def format_time(seconds: float) -> str:
+    """As dask writes it: two parts of what is long, two decimals of what is short."""
+    if seconds > 2 * DAY:
+        return "%dd %dhr" % (seconds // DAY, seconds % DAY // HOUR)
+    if seconds > 2 * HOUR:
+        return "%dhr %dm" % (seconds // HOUR, seconds % HOUR // MINUTE)
+    if seconds > 10 * MINUTE:
+        return "%dm %ds" % (seconds // MINUTE, seconds % MINUTE)
+    if seconds >= 1:
+        return "%.2f s" % seconds
+    if seconds >= 1e-3:
+        return "%.2f ms" % (seconds * 1e3)
+    return "%.2f us" % (seconds * 1e6)
+
+
+def _progress_of_state(state: Any) -> Tuple[int, int]:
+    if not state:
+        return 0, 0
+    done = len(state["finished"])
+    return done, done + sum(len(state[which]) for which in ("ready", "waiting", "running"))
+
+
+def _progress_of_cluster(dask_scheduler: Any = None) -> Tuple[int, int]:
+    """Runs in the scheduler of a cluster: tasks that are over, and all that it knows."""
+    counts: Dict[str, int] = {}
+    for group in dask_scheduler.task_groups.values():
+        for state, count in group.states.items():
+            counts[state] = counts.get(state, 0) + count
+    return sum(counts.get(state, 0) for state in ("memory", "released", "forgotten", "erred")), sum(counts.values())
+
+
+class ProgressBar(Watching):
+    """Shows how far a computation is: `[####      ] | 40% Completed | 1.23 s`.
+
+    Not before `minimum` seconds, `width` characters, again every `dt` seconds, on the file `out` (standard output). What the last one took
+    is its `last_duration`.
+    """
+
+    def __init__(self, minimum: float = 0, width: int = 40, dt: float = 0.1, out: Optional[TextIO] = None) -> None:
+        super().__init__()
+        self._minimum = minimum
+        self._width = width
+        self._dt = dt
+        self._file = sys.stdout if out is None else out  # None: a program without any
+        self._sources: Dict[Any, Callable[[], Tuple[int, int]]] = {}  # what is being computed, and who tells how far it is
+        self._states: Dict[int, Any] = {}  # of dask's schedulers, by the thread that called them
+        self._before = (0, 0)  # of what is over while something else goes on
+        self._over = threading.Event()
+        self._thread: Optional[threading.Thread] = None
+        self._began = 0.0
+        self._client: Any = None
+        self.last_duration = 0.0
+
+    # What is being computed.
+
+    def _begin(self, source: Any, progress: Callable[[], Tuple[int, int]]) -> None:
+        with self._lock:
+            self._sources[source] = progress
+            if len(self._sources) > 1:
+                return
+            self._before = (0, 0)
+            self._began = time.perf_counter()
+            self._over = threading.Event()
+            self._thread = threading.Thread(target=self._draw_until, args=(self._over,), name="venturi-progress", daemon=True)
+        self._thread.start()
+
+    def _end(self, source: Any, failed: bool) -> None:
+        with self._lock:
+            progress = self._sources.pop(source, None)
+            if progress is None:
+                return
+            if self._sources:
+                done, total = progress()
+                self._before = self._before[0] + done, self._before[1] + total
+                return
+            thread, self._thread = self._thread, None
+        self._over.set()
+        if thread is not None:
+            thread.join()
+        elapsed = self.last_duration = time.perf_counter() - self._began
+        if elapsed < self._minimum:
+            return
+        if not failed:
+            self._draw(1, elapsed)
+        else:
+            done, total = progress()
+            if done < total:  # what was skipped may count as done
+                self._draw(done / total, elapsed)
+        self._write("\n")
+
+    def _run_begins(self, run: Any) -> None:
+        self._begin(run, run.progress)
+
+    def _run_ends(self, run: Any) -> None:
+        self._end(run, bool(run.failed))
+
+    def _start(self, dsk: Any) -> None:
+        thread = threading.get_ident()
+        self._states[thread] = None
+        self._begin(thread, lambda: _progress_of_state(self._states.get(thread)))
+
+    def _start_state(self, dsk: Any, state: Any) -> None:
+        self._states[threading.get_ident()] = state
+
+    def _finish(self, dsk: Any, state: Any, failed: bool) -> None:
+        self._end(threading.get_ident(), failed)
+        self._states.pop(threading.get_ident(), None)
+
+    # A cluster tells nobody when it begins: its client does, who is asked to compute and waits for it.
+
+    def _open_cluster(self) -> None:
+        client = current_client()
+        if client is None or client.asynchronous or "get" in vars(client):
+            return
+        import cloudpickle  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the cluster need not have this package
+        self._client, get = client, client.get
+
+        def progress() -> Tuple[int, int]:
+            try:
+                done, total = client.run_on_scheduler(_progress_of_cluster)
+            except Exception:  # a cluster that goes away
+                return 0, 0
+            return done, total
+
+        def watched(*args: Any, **options: Any) -> Any:
+            source = object()
+            failed = True
+            self._begin(source, progress)
+            try:
+                value = get(*args, **options)
+                failed = False
+                return value
+            finally:
+                self._end(source, failed)
+        client.get = watched
+
+    def _close_cluster(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            del client.get
+
+    # What is drawn.
+
+    def _draw_until(self, over: threading.Event) -> None:
+        while not over.is_set():
+            elapsed = time.perf_counter() - self._began
+            if elapsed > self._minimum:
+                self._draw(self._share(), elapsed)
+            over.wait(self._dt)
+
+    def _share(self) -> float:
+        with self._lock:
+            sources = list(self._sources.values())
+            done, total = self._before
+        for progress in sources:
+            more = progress()
+            done += more[0]
+            total += more[1]
+        return done / total if total else 0
+
+    def _draw(self, share: float, elapsed: float) -> None:
+        self._write("\r[%s] | %d%% Completed | %s" % (("#" * int(self._width * share)).ljust(self._width), 100 * share, format_time(elapsed)))
+
+    def _write(self, text: str) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.write(text)
+            self._file.flush()
+        except ValueError:  # it was closed meanwhile
+            pass

@@ -1,0 +1,160 @@
+"""Under dask's own schedulers, with dask's own profilers as the judge."""
+import threading
+import time
+
+import dask
+import dask.local
+import dask.threaded
+from dask.diagnostics import CacheProfiler as DaskCacheProfiler, Profiler as DaskProfiler
+from graphs import fails, tree
+
+from venturi.diagnostics import CacheData, CacheProfiler, Callback, Profiler, ResourceProfiler, TaskData
+
+GETS = (dask.local.get_sync, dask.threaded.get)
+
+
+def test_same_tasks_as_dask():
+    dsk, key, count = tree()
+    for get in GETS:
+        before = time.time()
+        with Profiler() as ours, DaskProfiler() as theirs:
+            assert get(dsk, key) == 136
+        after = time.time()
+        assert len(ours.results) == count
+        assert [(row.key, row.worker_id) for row in ours.results] == [(row.key, row.worker_id) for row in theirs.results]
+        assert [str(row.task) for row in ours.results] == [str(row.task) for row in theirs.results]
+        assert all(type(row) is TaskData and before <= row.start_time <= row.end_time <= after for row in ours.results)
+        assert [row.start_time for row in ours.results] == sorted(row.start_time for row in ours.results)
+        assert before <= ours.start_time <= ours.results[0].start_time and ours.results[-1].end_time <= ours.end_time <= after
+
+
+def test_results_are_an_attribute_and_a_call():
+    dsk, key, count = tree()
+    with Profiler() as prof:
+        dask.local.get_sync(dsk, key)
+    assert prof.results() is prof.results and isinstance(prof.results, list) and len(prof.results()) == count
+    prof.clear()
+    assert prof.results == [] and prof.results() == []
+
+
+def test_each_block_begins_anew_and_registered_ones_go_on():
+    dsk, key, count = tree()
+    prof = Profiler()
+    for _ in range(2):
+        with prof:
+            dask.local.get_sync(dsk, key)
+        assert len(prof.results) == count
+    dask.local.get_sync(dsk, key)
+    assert len(prof.results) == count
+    prof.register()
+    try:
+        dask.local.get_sync(dsk, key)
+        dask.threaded.get(dsk, key)
+    finally:
+        prof.unregister()
+    dask.local.get_sync(dsk, key)
+    assert len(prof.results) == 3 * count
+    try:
+        prof.unregister()
+    except RuntimeError as error:
+        assert "not registered" in str(error)
+    else:
+        raise AssertionError("unregister() twice")
+
+
+def test_leaves_nothing_behind():
+    from dask.callbacks import Callback as DaskCallback
+
+    with Profiler(), CacheProfiler(), CacheProfiler(len), ResourceProfiler():
+        assert len(DaskCallback.active) == 4
+    assert not DaskCallback.active
+
+
+def test_is_a_callback():
+    dsk, key, count = tree()
+    prof = Profiler()
+    assert isinstance(prof, Callback) and isinstance(prof, dask.callbacks.Callback)
+    dask.local.get_sync(dsk, key, callbacks=[prof._callback])
+    with dask.callbacks.add_callbacks(prof):
+        dask.local.get_sync(dsk, key)
+    assert len(prof.results) == 2 * count
+
+
+def test_around_a_scheduler():
+    dsk, key, count = tree()
+    prof = Profiler(dask.local.get_sync)
+    for _ in range(2):
+        assert prof.get(dsk, key) == 136
+        assert len(prof.results()) == count
+    assert dask.delayed(sum)([1, 2]).compute(scheduler=prof.get) == 3
+    assert len(prof.results()) < count
+    for wrong in (lambda: Profiler().get(dsk, key), lambda: Profiler(5), lambda: CacheProfiler(5)):
+        try:
+            wrong()
+        except TypeError:
+            continue
+        raise AssertionError("no TypeError")
+
+
+def test_failure():
+    for get in GETS:
+        with Profiler() as ours, DaskProfiler() as theirs, CacheProfiler() as cache:
+            try:
+                get({"a": (sum, [1, 2]), "b": (fails,), "c": (max, "a", "b")}, "c")
+            except KeyError:
+                pass
+            else:
+                raise AssertionError("no error")
+        assert [row.key for row in ours.results] == [row.key for row in theirs.results]
+        assert [task[0] for task in ours._runs[0].tasks() if task[6] == "failed"] in (["b"], [])
+        assert {row.key for row in cache.results} == {row.key for row in ours.results}
+
+
+def test_computations_in_several_threads():
+    """dask lets only one of them see who is registered: each is told its own way."""
+    dsk, key, count = tree(64)
+    prof = Profiler()
+    threads = [threading.Thread(target=dask.local.get_sync, args=(dsk, key), kwargs={"callbacks": [prof._callback]}) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(prof.results) == 4 * count
+    assert sorted(map(str, (row.key for row in prof.results))) == sorted(4 * list(map(str, dsk)))
+
+
+def test_same_cache_as_dask():
+    dsk, key, count = tree()
+    for get in GETS:
+        for metric in (None, float):
+            with CacheProfiler(metric) as ours, DaskCacheProfiler(metric) as theirs:
+                get(dsk, key)
+            assert sorted(map(str, ((row.key, row.metric) for row in ours.results))) == sorted(
+                map(str, ((row.key, row.metric) for row in theirs.results)))
+            assert [row.key for row in ours.results][-1] == key  # what is wanted stays longest
+            assert all(type(row) is CacheData and row.cache_time <= row.free_time for row in ours.results)
+    assert CacheProfiler()._metric_name == "count" and CacheProfiler(len)._metric_name == "len"
+    assert CacheProfiler(len, metric_name="bytes")._metric_name == "bytes"
+
+
+class Watched(set):
+    """Keys that were released, and how often somebody looked."""
+    looks = 0
+
+    def __contains__(self, key):
+        Watched.looks += 1
+        return super().__contains__(key)
+
+    def __and__(self, other):
+        raise AssertionError("looked through all")
+
+
+def test_cache_looks_only_at_what_a_task_needed():
+    dsk = {("a", i): (sum, [i]) for i in range(500)}
+    dsk.update({("b", i): (abs, ("a", i)) for i in range(500)})
+
+    def begin(dsk, state):
+        state["released"] = Watched(state["released"])
+    with CacheProfiler() as cache, dask.callbacks.Callback(start_state=begin):
+        dask.local.get_sync(dsk, [("b", i) for i in range(500)])
+    assert len(cache.results) == 1000 and Watched.looks == 500

@@ -1,0 +1,103 @@
+"""What the scheduler's plugin writes and what is read from it, without a cluster: more tasks than dask keeps, and bounds."""
+from types import SimpleNamespace
+
+from venturi.dask import plugins
+from venturi.dask._stream import Rows, Stream
+
+WORKER = SimpleNamespace(address="tcp://127.0.0.1:1", name="one", nthreads=2, executing={}, last_seen=0.0)
+SAID = {"worker": WORKER.address, "thread": 7, "startstops": [{"action": "compute", "start": 10.0, "stop": 11.0}], "nbytes": 28}
+
+
+class Task:
+    def __init__(self, key, dependencies=()):
+        self.key = key
+        self.dependencies = dependencies
+        self.suspicious = 0
+        self.processing_on = WORKER
+        self.who_wants = self.waiters = ()
+
+
+def recorder(tasks, **options):
+    plugin = plugins.SchedulerRecorder("name", "client", **options)
+    plugin.start(SimpleNamespace(tasks={task.key: task for task in tasks}, workers={WORKER.address: WORKER}))
+    return plugin
+
+
+def compute(plugin, key, **said):
+    plugin.transition(key, "released", "waiting", stimulus_id="x")
+    plugin.transition(key, "waiting", "processing", stimulus_id="x")
+    plugin.transition(key, "processing", "memory", stimulus_id="x", **{**SAID, **said})
+
+
+def rows(plugin):
+    stream = Stream()
+    since, is_more = 0, True
+    while is_more:
+        since, pieces, is_more = plugin.fetch(since)
+        stream.pieces += pieces
+    return Rows(stream)
+
+
+def test_more_than_dask_keeps():
+    count = 120_000
+    tasks = [Task(("x-0123", i)) for i in range(count)]
+    for before, task in zip(tasks, tasks[1:]):
+        task.dependencies = (before,)
+    plugin = recorder(tasks)
+    for i, task in enumerate(tasks):
+        compute(plugin, task.key, startstops=[{"action": "compute", "start": 10.0 + i, "stop": 10.5 + i}])
+    found = rows(plugin)
+    assert plugin.lost == 0 and len(found.tasks) == count
+    assert [task[12] for task in found.tasks] == [()] + [(i,) for i in range(count - 1)]
+    assert found.tasks[-1][:5] == (("x-0123", count - 1), None, 10.0 + count - 1, 10.5 + count - 1, "tcp://127.0.0.1:1#0")
+
+
+def test_memory_is_bounded_and_what_is_lost_counted():
+    count = 40_000
+    plugin = recorder([Task(f"x-{i}") for i in range(count)], most_bytes=2 << 20)
+    for i in range(count):
+        compute(plugin, f"x-{i}")
+    assert plugin.waiting_bytes + len(plugin.piece) < 4 << 20
+    assert 0 < plugin.lost < count
+    found = rows(plugin)
+    assert len(found.tasks) + plugin.lost == count
+    plugin.fetch(plugin.place)  # all has arrived: there is room again
+    lost = plugin.lost
+    compute(plugin, "x-0")
+    assert plugin.lost == lost and plugin.waiting_bytes == 0
+
+
+def test_keys_are_forgotten():
+    plugin = recorder([Task(f"x-{i}") for i in range(100)])
+    for i in range(100):
+        compute(plugin, f"x-{i}")
+        plugin.transition(f"x-{i}", "memory", "released")
+        plugin.transition(f"x-{i}", "released", "forgotten")
+    assert not plugin.live
+    assert all(task[11] is not None for task in rows(plugin).tasks)
+
+
+def test_an_answer_that_was_lost_is_asked_for_again():
+    plugin = recorder([Task("a"), Task("b")])
+    compute(plugin, "a")
+    assert plugin.fetch(0)[1] == plugin.fetch(0)[1] != []
+    since = plugin.fetch(0)[0]
+    compute(plugin, "b")
+    later = plugin.fetch(since)
+    assert len(later[1]) == 1 and len(plugin.pieces) == 1
+
+
+def test_odd_keys():
+    class Strange:
+        def __reduce__(self):
+            raise TypeError("no")
+
+        def __str__(self):
+            return "strange\udcff"
+
+    keys = ["é", "x" * 100_000, b"bytes", ("t", 0, ("u", 1.5)), 17, Strange()]
+    plugin = recorder([Task(key) for key in keys])
+    for key in keys:
+        compute(plugin, key)
+    found = [task[0] for task in rows(plugin).tasks]
+    assert found == ["é", "x" * 65535, b"bytes", ("t", 0, ("u", 1.5)), 17, "strange?"]

@@ -1,0 +1,130 @@
+/* graph_kit.c - tasks for tests of graphs; every value they make is counted. */
+#include "graph_kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+const char *const kit_names[KIT_WAYS] = {"sync", "steal", "central", "watched"};
+long kit_made, kit_destroyed;
+
+struct counted {
+    int64_t number;
+    long is_alive;
+};
+
+static void pause_ms(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+struct vt_run_options kit_options(enum kit_way way)
+{
+    static const struct vt_callbacks none;
+    static const struct vt_callbacks *const all[] = {&none};
+    struct vt_run_options options = {.size = sizeof options, .workers = 3};
+
+    if (way == KIT_STEAL || way == KIT_CENTRAL)
+        options.scheduler = VT_THREADS;
+    if (way == KIT_CENTRAL || way == KIT_WATCHED) {
+        options.callbacks = all;
+        options.callback_count = 1;
+    }
+    return options;
+}
+
+void kit_begin(void)
+{
+    kit_made = kit_destroyed = 0;
+}
+
+void kit_end(void)
+{
+    int i;
+
+    for (i = 0; i < 2000 && __atomic_load_n(&kit_made, __ATOMIC_ACQUIRE) !=
+                                __atomic_load_n(&kit_destroyed, __ATOMIC_ACQUIRE);
+         i++)
+        pause_ms(5);
+    assert_int_equal(kit_made, kit_destroyed);
+}
+
+static void destroy(void *data, void *with)
+{
+    struct counted *counted = data;
+
+    assert_ptr_equal(with, &kit_made);
+    assert_int_equal(counted->is_alive, 1);
+    counted->is_alive = counted->number = 0;
+    free(counted);
+    __atomic_add_fetch(&kit_destroyed, 1, __ATOMIC_RELEASE);
+}
+
+struct vt_value kit_value(int64_t number)
+{
+    struct counted *counted = malloc(sizeof *counted);
+
+    counted->number = number;
+    counted->is_alive = 1;
+    __atomic_add_fetch(&kit_made, 1, __ATOMIC_RELAXED);
+    return vt_value_object(counted, sizeof *counted, destroy, &kit_made);
+}
+
+int64_t kit_number(const struct vt_value *value)
+{
+    return value->type == VT_VALUE_OBJECT ? ((const struct counted *)value->as.data)->number
+                                          : value->as.number;
+}
+
+int kit_sum(struct vt_call *call)
+{
+    int64_t sum = 1;
+    size_t i;
+
+    for (i = 0; i < call->arg_count; i++)
+        sum += kit_number(call->args[i]);
+    call->result = kit_value(sum);
+    return 0;
+}
+
+int kit_fail(struct vt_call *call)
+{
+    call->result = kit_value(1);
+    call->failure = kit_value(2);
+    return vt_call_fail(call, "try %u did not work", call->try_);
+}
+
+int kit_fail_first(struct vt_call *call)
+{
+    return call->try_ < (uint32_t)(uintptr_t)call->user ? kit_fail(call) : kit_sum(call);
+}
+
+int kit_until_told(struct vt_call *call)
+{
+    while (!vt_call_is_cancelled(call))
+        pause_ms(1);
+    call->result = kit_value(3);
+    return 0;
+}
+
+int kit_sleep(struct vt_call *call)
+{
+    size_t i;
+
+    pause_ms((long)(uintptr_t)call->user);
+    call->result = kit_value(4);
+    for (i = 0; i < call->arg_count; i++)
+        assert_true(kit_number(call->args[i]) != 0); /* it is still there */
+    return 0;
+}
+
+void *kit_user(long number)
+{
+    return (void *)(uintptr_t)number;
+}

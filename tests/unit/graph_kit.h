@@ -1,0 +1,32 @@
+/* graph_kit.h - what tests of graphs share: tasks that count what they make, and all ways to run them in this process. */
+#ifndef VENTURI_TESTS_GRAPH_KIT_H
+#define VENTURI_TESTS_GRAPH_KIT_H
+
+#include <venturi/graph.h>
+
+/* Sync, threads that steal, threads behind the central loop, sync with callbacks. */
+enum kit_way { KIT_SYNC, KIT_STEAL, KIT_CENTRAL, KIT_WATCHED, KIT_WAYS };
+extern const char *const kit_names[KIT_WAYS];
+
+/* Options for a way, with callbacks that do nothing where it needs some. */
+struct vt_run_options kit_options(enum kit_way way);
+
+/* Values that were made and values that were destroyed since kit_begin(); atomic. */
+extern long kit_made, kit_destroyed;
+void kit_begin(void);
+
+/* Nothing is left, and nothing was destroyed twice: what was abandoned may take a moment. */
+void kit_end(void);
+
+/* A value that is counted; the number is its content. */
+struct vt_value kit_value(int64_t number);
+int64_t kit_number(const struct vt_value *value);
+
+/* Tasks: the sum of all arguments plus one; one that fails and leaves a result and a failure behind; fails in its first `user` tries;
+ * takes until it is told to stop; sleeps `user` milliseconds whatever it is told. */
+vt_function kit_sum, kit_fail, kit_fail_first, kit_until_told, kit_sleep;
+
+/* A number for `user`. */
+void *kit_user(long number);
+
+#endif
