@@ -101,9 +101,9 @@ for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
         label = "  " + shape if shape != "independent" else "Python %s task, independent" % version
         ours, peer = "dask %s, venturi %%s, %s, %%s" % (version, shape), "dask %s, dask %%s, %s, get" % (version, shape)
         ROWS += [
-            (ours % ("sync", "get"), label, peer % "sync", "dask sync", 1, ("value", "<=", 3)),
+            (ours % ("sync", "get"), label, peer % "sync", "dask", 1, ("value", "<=", 3)),
             (ours % ("sync", "run"), "  %s, execution" % shape, None, None, 1, ("value", "<=", 1)),
-            (ours % ("threads", "get"), "  %s, 2 threads" % shape, peer % "threads", "dask threads", 1, None),
+            (ours % ("threads", "get"), "  %s, 2 threads" % shape, peer % "threads", "dask", 1, None),
         ]
 
 # Empty tasks of C graphs, recorded: vt_run_go() from its beginning to its end. The peers record nothing.

@@ -120,7 +120,8 @@ VT_API vt_graph *vt_graph_new(void); /* NULL: no memory */
 VT_API void vt_graph_free(vt_graph *graph);
 
 /* Each adds a node and returns its number, from 0 in the order of adding; VT_NO_TASK: see vt_graph_error(). `key` NULL: it is known
- * by its number alone. Keys that are named may be added later. Texts are copied. `name` is what tasks of a kind have in common. */
+ * by its number alone. Keys that are named may be added later. Texts are copied. `name` is what tasks of a kind have in common. Values that
+ * are given are the graph's from then on, and destroyed at once if it fails. */
 VT_API uint32_t vt_graph_task(vt_graph *graph, const char *key, const char *name,
                               vt_function *function, void *user, const struct vt_arg *args,
                               size_t arg_count);
@@ -142,7 +143,8 @@ VT_API void vt_graph_timeout(vt_graph *graph, uint32_t task, double seconds);
 VT_API uint32_t vt_graph_find(const vt_graph *graph,
                               const char *key); /* VT_NO_TASK: there is none */
 VT_API uint32_t vt_graph_count(const vt_graph *graph);
-VT_API const char *vt_graph_key(const vt_graph *graph, uint32_t task); /* "#17" if it has none */
+/* "#17" if it has none: valid until this thread has asked for some more. */
+VT_API const char *vt_graph_key(const vt_graph *graph, uint32_t task);
 VT_API const char *vt_graph_name(const vt_graph *graph, uint32_t task);
 
 /* Every key is there and nothing depends on itself; done by each run too. A cycle is named in full: "a -> b -> a". */

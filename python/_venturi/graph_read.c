@@ -139,13 +139,31 @@ static struct vti_py_template *template_of(struct vti_py_part *part)
     return same;
 }
 
-/* With the key's text, unless another key has the same: 1 and "1". */
+/* The text of the current key, or its repr if another key has the same: 1 and "1". NULL: both are taken, or it has none. */
+static PyObject *text_of_current(const struct vti_py_builder *builder, const vt_graph *graph)
+{
+    PyObject *key = builder->keys->keys[builder->current].key;
+    PyObject *text = vti_py_key_text(key);
+
+    if (text && vt_graph_find(graph, PyBytes_AS_STRING(text)) != VT_NO_TASK) {
+        PyObject *repr = PyObject_Repr(key);
+
+        Py_SETREF(text, repr ? vti_py_key_text(repr) : NULL);
+        Py_XDECREF(repr);
+        if (text && vt_graph_find(graph, PyBytes_AS_STRING(text)) != VT_NO_TASK)
+            Py_CLEAR(text);
+    }
+    if (!text)
+        PyErr_Clear();
+    return text;
+}
+
 static uint32_t add_named(const struct vti_py_builder *builder, struct vti_py_graph *graph,
                           const struct vti_py_reading *reading, const char *name, PyObject *text)
 {
     size_t count = builder->need_count;
     struct vt_arg *args = PyMem_RawCalloc(count + 1, sizeof *args);
-    uint32_t node = VT_NO_TASK;
+    uint32_t node;
 
     if (!args)
         return VT_NO_TASK;
@@ -153,9 +171,8 @@ static uint32_t add_named(const struct vti_py_builder *builder, struct vti_py_gr
         args[i].type = VT_ARG_IS_TASK;
         args[i].task = builder->needs[i];
     }
-    if (vt_graph_find(graph->graph, PyBytes_AS_STRING(text)) == VT_NO_TASK)
-        node = vt_graph_task(graph->graph, PyBytes_AS_STRING(text), name, reading->function,
-                             graph->templates[builder->current], args, count);
+    node = vt_graph_task(graph->graph, PyBytes_AS_STRING(text), name, reading->function,
+                         graph->templates[builder->current], args, count);
     PyMem_RawFree(args);
     return node;
 }
@@ -175,12 +192,11 @@ static int add_task(struct vti_py_builder *builder, struct vti_py_graph *graph,
     graph->task_count++;
     name = vti_py_task_name(key, template, room);
     if (reading->has_texts) {
-        PyObject *text = vti_py_key_text(key);
+        PyObject *text = text_of_current(builder, graph->graph);
 
-        if (!text)
-            return -1;
-        node = add_named(builder, graph, reading, name, text);
-        Py_DECREF(text);
+        if (text)
+            node = add_named(builder, graph, reading, name, text);
+        Py_XDECREF(text);
     }
     if (node == VT_NO_TASK)
         node = vt_graph_call(graph->graph, name, reading->function, template, builder->needs,
@@ -201,13 +217,8 @@ static int add_literal(struct vti_py_builder *builder, struct vti_py_graph *grap
 
     if (reading->literal(value, &literal, reading->with))
         return -1;
-    if (reading->has_texts) {
-        text = vti_py_key_text(builder->keys->keys[builder->current].key);
-        if (!text)
-            PyErr_Clear();
-        else if (vt_graph_find(graph->graph, PyBytes_AS_STRING(text)) != VT_NO_TASK)
-            Py_CLEAR(text);
-    }
+    if (reading->has_texts)
+        text = text_of_current(builder, graph->graph);
     node = vt_graph_literal(graph->graph, text ? PyBytes_AS_STRING(text) : NULL, literal);
     Py_XDECREF(text);
     if (node != builder->current) {

@@ -13,27 +13,67 @@ struct vti_py_run *vti_py_run_new(void)
     return (struct vti_py_run *)vti_py_run_type.tp_alloc(&vti_py_run_type, 0);
 }
 
+enum { OBJECTS = 13 };
+
+/* All that it holds, but for what the engine and the templates hold. */
+static void objects_of(struct vti_py_run *run, PyObject **objects[OBJECTS])
+{
+    PyObject **all[OBJECTS] = {&run->dsk,
+                               &run->shown,
+                               &run->scheduler,
+                               &run->stop,
+                               &run->context,
+                               &run->state,
+                               &run->state_class,
+                               &run->results,
+                               &run->pickling,
+                               &run->told.hooks,
+                               &run->told.start_callback,
+                               &run->told.end_callback,
+                               &run->told.error_callback};
+
+    memcpy(objects, all, sizeof all);
+}
+
+/* A profiler may hold a run whose functions hold the profiler. */
+static int traverse(struct vti_py_run *run, visitproc visit, void *arg)
+{
+    PyObject **objects[OBJECTS];
+
+    objects_of(run, objects);
+    for (size_t i = 0; i < OBJECTS; i++)
+        Py_VISIT(*objects[i]);
+    for (uint32_t i = 0; i < run->graph.room; i++) {
+        int stopped = run->graph.templates[i]
+                          ? vti_py_template_visit(run->graph.templates[i], visit, arg)
+                          : 0;
+
+        if (stopped)
+            return stopped;
+    }
+    return 0;
+}
+
+/* Nobody can get at it any more: no thread of its own is left, and the engine has nothing to do. */
+static int clear(struct vti_py_run *run)
+{
+    PyObject **objects[OBJECTS];
+    vt_run *engine = run->run;
+
+    run->run = NULL;
+    run->live = NULL;
+    vt_run_free(engine);
+    vti_py_graph_fini(&run->graph);
+    objects_of(run, objects);
+    for (size_t i = 0; i < OBJECTS; i++)
+        Py_CLEAR(*objects[i]);
+    return 0;
+}
+
 static void dealloc(struct vti_py_run *run)
 {
-    PyObject **objects[] = {&run->dsk,
-                            &run->shown,
-                            &run->scheduler,
-                            &run->stop,
-                            &run->context,
-                            &run->state,
-                            &run->state_class,
-                            &run->results,
-                            &run->pickling,
-                            &run->told.hooks,
-                            &run->told.start_callback,
-                            &run->told.end_callback,
-                            &run->told.error_callback};
-
-    vt_run_free(run->run);
-    run->run = NULL;
-    vti_py_graph_fini(&run->graph);
-    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
-        Py_CLEAR(*objects[i]);
+    PyObject_GC_UnTrack(run);
+    clear(run);
     PyMem_RawFree(run->idents);
     Py_TYPE(run)->tp_free((PyObject *)run);
 }
@@ -63,7 +103,7 @@ PyObject *vti_py_run_worker_id(const struct vti_py_run *run, uint32_t worker)
     if (worker == VT_NO_WORKER || !run->run)
         Py_RETURN_NONE;
     vt_run_worker(run->run, worker, &pid, &tid);
-    return PyLong_FromUnsignedLongLong(pid);
+    return PyLong_FromUnsignedLongLong(run->pickling ? pid : tid);
 }
 
 PyObject *vti_py_run_object(const struct vti_py_run *run, const struct vt_value *value)
@@ -300,7 +340,6 @@ static PyMemberDef members[] = {
     {"scheduler", T_OBJECT, offsetof(struct vti_py_run, scheduler), READONLY, NULL},
     {"workers", T_UINT, offsetof(struct vti_py_run, workers), READONLY, NULL},
     {"failed", T_BOOL, offsetof(struct vti_py_run, has_failed), READONLY, NULL},
-    {"error", T_OBJECT, offsetof(struct vti_py_run, stop), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -319,6 +358,10 @@ PyTypeObject vti_py_run_type = {
     .tp_doc = "One computation of a graph.",
     .tp_basicsize = sizeof(struct vti_py_run),
     .tp_dealloc = (destructor)dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_traverse = (traverseproc)traverse,
+    .tp_clear = (inquiry)clear,
+    .tp_free = PyObject_GC_Del,
     .tp_methods = methods,
     .tp_members = members,
     .tp_getset = attributes,

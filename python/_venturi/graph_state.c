@@ -10,19 +10,28 @@ struct state {
 
 PyObject *vti_py_state_new(struct vti_py_run *run)
 {
-    struct state *state = PyObject_New(struct state, &vti_py_state_type);
+    struct state *state = PyObject_GC_New(struct state, &vti_py_state_type);
 
     if (state) {
         Py_INCREF(run);
         state->run = run;
+        PyObject_GC_Track(state);
     }
     return (PyObject *)state;
 }
 
+/* The run can be cleared, so that this need not be. */
+static int traverse(struct state *state, visitproc visit, void *arg)
+{
+    Py_VISIT(state->run);
+    return 0;
+}
+
 static void dealloc(struct state *state)
 {
+    PyObject_GC_UnTrack(state);
     Py_DECREF(state->run);
-    PyObject_Free(state);
+    PyObject_GC_Del(state);
 }
 
 static bool is_task(const struct state *state, uint32_t number)
@@ -186,5 +195,7 @@ PyTypeObject vti_py_state_type = {
     .tp_doc = "How far a run has got.",
     .tp_basicsize = sizeof(struct state),
     .tp_dealloc = (destructor)dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_traverse = (traverseproc)traverse,
     .tp_methods = methods,
 };

@@ -42,6 +42,21 @@ void vti_py_template_free(struct vti_py_template *template)
     PyMem_RawFree(template);
 }
 
+int vti_py_template_visit(const struct vti_py_template *template, visitproc visit, void *arg)
+{
+    Py_VISIT(template->head);
+    Py_VISIT(template->names);
+    for (uint32_t i = 0; i < template->count; i++) {
+        const struct vti_py_part *part = &template->parts[i];
+        int stopped = part->inner ? vti_py_template_visit(part->inner, visit, arg) : 0;
+
+        if (stopped)
+            return stopped;
+        Py_VISIT(part->constant);
+    }
+    return 0;
+}
+
 /* A new reference, NULL with an exception. */
 static PyObject *part_value(const struct vti_py_part *part, PyObject *const *values)
 {

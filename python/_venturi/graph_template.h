@@ -44,6 +44,10 @@ VTI_PY_HIDDEN struct vti_py_template *vti_py_template_new(enum vti_py_template_t
                                                           PyObject *head, size_t count);
 VTI_PY_HIDDEN void vti_py_template_free(struct vti_py_template *template);
 
+/* For the garbage collector: visits all objects in it. */
+VTI_PY_HIDDEN int vti_py_template_visit(const struct vti_py_template *template, visitproc visit,
+                                        void *arg);
+
 /* Computes it; `values` are those of its dependencies. NULL with an exception. */
 VTI_PY_HIDDEN PyObject *vti_py_template_fill(const struct vti_py_template *template,
                                              PyObject *const *values);

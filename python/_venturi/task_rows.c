@@ -143,7 +143,9 @@ static int describe_worker(struct vti_py_making *made, PyObject *id, struct vti_
     worker->pid = vti_py_number_in(facts, "pid");
     worker->tid = vti_py_number_in(facts, "tid");
     if (label) {
+        Py_INCREF(label); /* its __str__ may do anything */
         worker->label = vti_py_making_text(made, label);
+        Py_DECREF(label);
     } else {
         PyObject *text = PyUnicode_FromFormat("worker %u", worker->number);
 

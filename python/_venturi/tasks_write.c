@@ -86,6 +86,8 @@ static int run_from(struct vti_py_making *made, PyObject *given)
     made->told = PyDict_GetItemString(given, "workers");
     if (made->told && !PyDict_Check(made->told))
         made->told = NULL;
+    if (made->told && PyList_Append(made->held, made->told))
+        return -1;
     if (!made->workers || facts_of_run(made, given, run) ||
         grow_tasks(made, count + PyTuple_GET_SIZE(actions)))
         return -1;
@@ -177,15 +179,19 @@ PyObject *vti_py_tasks_write(PyObject *module, PyObject *args, PyObject *keyword
     struct vti_py_making made = {0};
     struct vti_tasks_in in = {.tasks = &made.all, .command = "", .pid = (uint32_t)getpid()};
     PyObject *path = NULL, *resources = NULL, *result = NULL;
-    PyObject *given, *read = NULL;
+    PyObject *given, *read = NULL, *command = NULL;
     int code;
 
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|Os:tasks_write", names,
-                                     PyUnicode_FSConverter, &path, &given, &read, &in.command))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|OU:tasks_write", names,
+                                     PyUnicode_FSConverter, &path, &given, &read, &command))
         return NULL;
     resources = read ? PySequence_Tuple(read) : PyTuple_New(0);
     if (!resources || vti_py_making_runs(&made, given) || readings_from(&made, resources))
+        goto out;
+    if (command)
+        in.command = vti_py_making_text(&made, command);
+    if (!in.command)
         goto out;
     in.readings = made.readings;
     in.reading_count = made.reading_count;

@@ -53,6 +53,11 @@ static const struct vt_value **room_for(struct vti_caller *caller, size_t count)
     return caller->many;
 }
 
+static int no_function(struct vt_call *call)
+{
+    return vt_call_fail(call, "it has no function");
+}
+
 static int no_room(struct vt_call *call)
 {
     return vt_call_fail(call, "no memory for its arguments");
@@ -73,5 +78,8 @@ void vti_caller_make(struct vti_caller *caller, uint32_t task, uint32_t try_, st
     caller->call.try_ = try_;
     if (caller->has_times)
         caller->inner.time = (uint64_t)(vti_run_timeout(run, task) * (double)run->ticks_per_second);
-    vti_call_make(args == NULL ? no_room : node->function, &caller->call, done);
+    vti_call_make(args == NULL             ? no_room
+                  : node->function == NULL ? no_function
+                                           : node->function,
+                  &caller->call, done);
 }

@@ -39,26 +39,28 @@ char *vti_failure_line(const vt_run *run, const struct vti_done *done)
 {
     unsigned tries = run->items[done->task].tries;
     const char *name = vt_graph_name(run->graph, done->task);
-    char room[16];
+    char room[16], *line, *at;
 
-    return line_of("task '%.200s'%s%.100s%s %s on worker %u after %u %s%s%s",
+    line = line_of("task '%.200s'%s%.100s%s %s on worker %u after %u %s%s%s",
                    vti_graph_key(run->graph, done->task, room), *name == 0 ? "" : " (", name,
                    *name == 0 ? "" : ")", what_happened(done->state), done->worker, tries,
                    tries == 1 ? "try" : "tries", done->reason == NULL ? "" : ": ",
                    done->reason == NULL ? "" : done->reason);
+    for (at = line; at != NULL && (at = strpbrk(at, "\r\n")) != NULL; at++)
+        *at = ' ';
+    return line;
 }
 
 void vti_failure_note(vt_run *run, struct vti_done *done)
 {
     struct vti_failure *failure = &run->failure;
+    bool is_later;
     char room[16];
 
     pthread_mutex_lock(&failure->lock);
-    if (failure->is_set) {
-        vti_value_destroy(&done->failure);
-        free(done->reason);
+    is_later = failure->is_set;
+    if (is_later)
         goto out;
-    }
     failure->is_set = true;
     failure->value = done->failure;
     failure->told.message = vti_failure_line(run, done);
@@ -70,6 +72,10 @@ void vti_failure_note(vt_run *run, struct vti_done *done)
     failure->told.tries = run->items[done->task].tries;
 out:
     pthread_mutex_unlock(&failure->lock);
+    if (is_later) { /* not under the lock: what is destroyed may wait for a lock of its own */
+        vti_value_destroy(&done->failure);
+        free(done->reason);
+    }
     done->reason = NULL;
 }
 

@@ -262,7 +262,7 @@ int vti_gang_start(struct vti_gang *gang, struct vti_seat *seat, uint32_t first)
     thread->worker = gang->next_worker++;
     __atomic_add_fetch(&gang->live, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&gang->run->holders, 1, __ATOMIC_RELAXED);
-    error = thread->worker >= VTI_WORKER_NUMBERS
+    error = thread->worker >= gang->run->worker_room
                 ? EAGAIN
                 : pthread_create(&thread->id, NULL, thread_main, thread);
     if (error == 0) {

@@ -12,6 +12,7 @@
 #include "graph/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_last(uint32_t *count)
 {
@@ -61,19 +62,6 @@ static void wake(struct vti_gang *gang)
     vti_futex_wake(&gang->work, 1);
 }
 
-/* When the last of what it needs was there: not always the one that this was seen by. */
-static uint64_t ready_time(const vt_run *run, uint32_t task, uint64_t now)
-{
-    const struct vti_plan *plan = run->plan;
-    const uint32_t *needs = plan->needs + plan->first_need[task];
-    uint32_t i;
-
-    for (i = 0; plan->task_needs[task] > 1 && i < plan->task_needs[task]; i++)
-        if (run->times[needs[i]].end > now)
-            now = run->times[needs[i]].end;
-    return now;
-}
-
 /* Dependents that this one was the last to wait for: the first of them is begun next, the others can be stolen. */
 static uint32_t ready_users(struct vti_gang *gang, struct vti_seat *seat, uint32_t task,
                             uint64_t now)
@@ -94,7 +82,7 @@ static uint32_t ready_users(struct vti_gang *gang, struct vti_seat *seat, uint32
         if (!is_last(&run->items[user]
                           .missing)) /* never of one that the run does not need: that has 0 */
             continue;
-        run->times[user].ready = ready_time(run, user, now);
+        run->times[user].ready = vti_ready_time(run, user, now);
         seat->made[count++] = user;
     }
     if (count == 0)
@@ -111,28 +99,45 @@ memory:
     return VT_NO_TASK;
 }
 
-/* The task failed for good: what depends on it is over too. Returns how many that are with it. */
+/* All that depends on a failed task is over too; returns how many. Nothing is destroyed under the lock: that may wait for a lock of its
+ * own. */
+static size_t skip(vt_run *run, uint32_t task, uint64_t now)
+{
+    struct vti_failure *failure = &run->failure;
+    size_t begin, end, i;
+
+    pthread_mutex_lock(&failure->lock);
+    begin = failure->skipped_count;
+    vti_failure_skip(run, task);
+    end = failure->skipped_count;
+    pthread_mutex_unlock(&failure->lock);
+    for (i = begin; i < end; i++) {
+        uint32_t user;
+
+        pthread_mutex_lock(&failure->lock); /* others may be adding, and the array moves */
+        user = failure->skipped[i];
+        pthread_mutex_unlock(&failure->lock);
+        release_needs(run, user, now);
+    }
+    return end - begin;
+}
+
+/* The task failed for good. Returns how many are over with it. */
 static uint64_t fail(vt_run *run, struct vti_done *done)
 {
     struct vti_item *item = &run->items[done->task];
-    size_t before, i;
+    size_t skipped;
 
     __atomic_store_n(&item->state, (uint8_t)done->state, __ATOMIC_RELAXED);
     item->phase = VT_PHASE_FAILED;
     if (run->number != 0)
         vti_record_put(run, done->task);
     vti_failure_note(run, done);
-    pthread_mutex_lock(&run->failure.lock);
-    before = run->failure.skipped_count;
-    vti_failure_skip(run, done->task);
-    for (i = before; i < run->failure.skipped_count; i++)
-        release_needs(run, run->failure.skipped[i], done->end);
-    i = run->failure.skipped_count - before;
-    pthread_mutex_unlock(&run->failure.lock);
+    skipped = skip(run, done->task, done->end);
     release_needs(run, done->task, done->end);
     if (!run->options.keep_going)
         __atomic_fetch_or(&run->is_cancelled, VTI_CANCELLED_BY_FAILURE, __ATOMIC_RELAXED);
-    return i + 1;
+    return skipped + 1;
 }
 
 /* Whether it is to be tried again. */

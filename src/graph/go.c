@@ -144,7 +144,8 @@ static int prepare(vt_run *run)
     clock_gettime(CLOCK_REALTIME, &now);
     at = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     run->ticks_per_second = vt_task_clock_at(at) - vt_task_clock_at(at - 1000000000);
-    run->worker_room = VTI_WORKER_NUMBERS;
+    run->worker_room = workers_for(run) +
+                       (run->options.scheduler == VT_SYNC ? 0 : VTI_MAX_REPLACED);
     run->workers = calloc(run->worker_room, sizeof *run->workers);
     if (run->workers == NULL || divide_pages(run, count + 1) != 0 || vti_order(run) != 0)
         return no_memory(run);

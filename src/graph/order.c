@@ -79,6 +79,7 @@ static int want_ends(vt_run *run)
 
 int vti_order(vt_run *run)
 {
+    uint32_t total = 0;
     size_t i;
 
     if (run->wanted_count == 0 && want_ends(run) != 0)
@@ -93,7 +94,8 @@ int vti_order(vt_run *run)
         if (run->graph->nodes[node].type == VTI_NODE_LITERAL)
             item->phase = VT_PHASE_FINISHED;
         else if (item->order == 0)
-            run->total = walk(run, node, run->total);
+            total = walk(run, node, total);
     }
+    __atomic_store_n(&run->total, total, __ATOMIC_RELAXED); /* vt_run_progress() may be looking */
     return 0;
 }

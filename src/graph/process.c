@@ -16,6 +16,7 @@
 #define GRACE_MS 1000 /* what tasks have to end by themselves when the run is cancelled */
 #define LOOK_EVERY                                                                                 \
     256 /* collects between looks for dead workers, when there is always something to do */
+#define STEAL_MS 1       /* before work that waits behind a task is taken elsewhere */
 #define MOST_DEATHS 50   /* of workers in a row that did nothing */
 #define NO_PIDFD_MS 20   /* between looks where the system cannot tell */
 #define FIRST_NS 100000. /* what a task takes, before one was seen */
@@ -224,6 +225,8 @@ static void rest(struct vti_processes *all, int timeout_ms)
     }
     if (all->cancelled_at)
         timeout_ms = least(timeout_ms, NO_PIDFD_MS);
+    if (vti_processes_may_steal(all))
+        timeout_ms = least(timeout_ms, STEAL_MS);
     atomic_store(&all->memory->header->is_caller_asleep, 1);
     atomic_thread_fence(memory_order_seq_cst); /* against the workers': push, then look */
     if (!has_something(all))

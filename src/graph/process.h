@@ -38,6 +38,7 @@ struct vti_crew {
     uint32_t worker;     /* its number in the run */
     unsigned in_flight;  /* sent down and not come up */
     unsigned early;      /* slots that hold early ones */
+    unsigned taken_back; /* of those in flight */
     bool has_worked;     /* since the worker was started */
     bool is_killed;      /* by us */
     unsigned free_count; /* of slots */
@@ -100,13 +101,21 @@ void vti_processes_dispatch(struct vti_processes *all);
 
 int vti_processes_wait_for_room(struct vti_processes *all, struct vti_job job);
 
+unsigned vti_processes_room(const struct vti_processes *all);
+
+/* ---- process_steal.c: what is taken back ------------------------------------------------------ */
+
 /* Takes what has not begun from the busiest, for those who have nothing to do. Returns whether there was any. */
 bool vti_processes_steal(struct vti_processes *all);
 
+/* Whether there may be something to take in a moment, if nothing else happens. */
+bool vti_processes_may_steal(const struct vti_processes *all);
+
+/* At most so many of what was queued last; they wait for room then. */
+unsigned vti_crew_take_back(struct vti_processes *all, struct vti_crew *crew, unsigned most);
+
 /* Nothing new is to be begun: what waits or is queued is given up. */
 void vti_processes_give_up(struct vti_processes *all);
-
-unsigned vti_processes_room(const struct vti_processes *all);
 
 /* ---- process_flat.c: arguments ---------------------------------------------------------------- */
 

@@ -124,6 +124,7 @@ static void come_up(struct vti_processes *all, struct vti_crew *crew, uint32_t p
 
     crew->in_flight--;
     if (sent->is_taken_back) {
+        crew->taken_back--;
         vti_crew_let_go(all, crew, place);
     } else if (state == VTI_SLOT_DONE || state == VTI_SLOT_FAILED || state == VTI_SLOT_TIMED_OUT) {
         crew->has_worked = true;
@@ -214,7 +215,7 @@ void vti_crew_clear(struct vti_crew *crew)
     memset(&crew->lane->up, 0, sizeof crew->lane->up);
     atomic_store(&crew->lane->is_asleep, 0);
     atomic_store(&crew->lane->is_begun, 0);
-    crew->in_flight = crew->early = crew->frontier_count = 0;
+    crew->in_flight = crew->early = crew->taken_back = crew->frontier_count = 0;
     crew->free_count = VTI_LANE_SLOTS;
     for (uint32_t i = 0; i < VTI_LANE_SLOTS; i++) {
         crew->free[i] = (uint16_t)(VTI_LANE_SLOTS - 1 - i);

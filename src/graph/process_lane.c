@@ -135,7 +135,7 @@ int vti_crew_start(struct vti_processes *all, unsigned number)
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return vti_fail_errno(VTI_E_SYSTEM, "a worker's socket");
-    if (all->next_worker < VTI_MAX_WORKERS)
+    if (all->next_worker < all->executor.run->worker_room)
         crew->worker = all->next_worker++;
     crew->lane->worker = crew->worker;
     crew->control = ends[0];

@@ -1,6 +1,6 @@
 /*
  * process_send.c - what goes down to the workers, and to whom: as much as keeps each busy for a while, and no more, because what is queued
- * for one cannot be begun by another. What was queued in vain is taken back.
+ * for one has to be taken back (process_steal.c) before another can begin it.
  */
 #include "base/error.h"
 #include "graph/process.h"
@@ -195,33 +195,6 @@ static void advance(struct vti_processes *all, unsigned most)
     }
 }
 
-/* Takes back what was queued last and has not begun; at most so many. */
-static unsigned take_back(struct vti_processes *all, struct vti_crew *crew, unsigned most)
-{
-    struct vti_ring *down = &crew->lane->down;
-    uint32_t tail = atomic_load_explicit(&down->tail, memory_order_relaxed);
-    uint32_t head = atomic_load_explicit(&down->head, memory_order_relaxed);
-    unsigned count = 0;
-
-    while (count < most && tail != head) {
-        uint32_t place = down->numbers[--tail % VTI_LANE_SLOTS];
-        struct vti_sent *sent = &crew->sent[place];
-        uint32_t expected = VTI_SLOT_QUEUED;
-
-        if (sent->is_taken_back || sent->is_early || sent->pins ||
-            !atomic_compare_exchange_strong(&crew->lane->slots[place].state, &expected,
-                                            VTI_SLOT_TAKEN_BACK))
-            continue;
-        sent->is_taken_back = true;
-        all->where[sent->task] = VTI_NOWHERE;
-        if (vti_processes_wait_for_room(
-                all, (struct vti_job){.task = sent->task, .try_ = sent->try_}) != 0)
-            all->is_broken = true;
-        count++;
-    }
-    return count;
-}
-
 /* When memory gets tight, what is queued has to wait; what comes last is taken first then: it uses what is there. */
 static void look_at_memory(struct vti_processes *all)
 {
@@ -231,7 +204,7 @@ static void look_at_memory(struct vti_processes *all)
         return;
     all->is_tight = vti_memory_is_tight(all->memory);
     for (unsigned i = 0; all->is_tight && !was_tight && i < all->crew_count; i++)
-        take_back(all, &all->crews[i], UINT32_MAX);
+        vti_crew_take_back(all, &all->crews[i], UINT32_MAX);
 }
 
 /* Gives one worker a lot of what waits, and returns how many that were. */
@@ -269,38 +242,4 @@ void vti_processes_dispatch(struct vti_processes *all)
     for (unsigned i = 0; i < all->crew_count; i++)
         if (all->crews[i].in_flight || (all->is_tight && all->crews[i].lane->given))
             vti_crew_wake(&all->crews[i]); /* if only to take back what it was given */
-}
-
-bool vti_processes_steal(struct vti_processes *all)
-{
-    struct vti_crew *busiest = NULL;
-    bool is_idle = false;
-
-    for (unsigned i = 0; i < all->crew_count; i++) {
-        struct vti_crew *crew = &all->crews[i];
-
-        is_idle = is_idle || (crew->pid && !crew->in_flight);
-        if (crew->in_flight > 1 && (busiest == NULL || crew->in_flight > busiest->in_flight))
-            busiest = crew;
-    }
-    if (!is_idle || busiest == NULL || all->waiting_count ||
-        busiest->in_flight * all->task_ns < 2 * WAKE_NS)
-        return false;
-    return take_back(all, busiest, busiest->in_flight / 2) != 0;
-}
-
-void vti_processes_give_up(struct vti_processes *all)
-{
-    for (unsigned i = 0; i < all->crew_count; i++) {
-        take_back(all, &all->crews[i], UINT32_MAX);
-        all->crews[i].frontier_count = 0;
-    }
-    for (size_t i = 0; i < all->waiting_count; i++) {
-        struct vti_done done = {.task = all->waiting[i].task, .worker = VT_NO_WORKER};
-
-        done.state = VT_TASK_CANCELLED;
-        done.cpu_ns = VT_UNKNOWN;
-        vti_processes_keep(all, &done);
-    }
-    all->waiting_count = 0;
 }

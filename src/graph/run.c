@@ -186,7 +186,7 @@ void vt_run_worker(const vt_run *run, uint32_t worker, uint64_t *pid, uint64_t *
 {
     struct vti_worker_id id = {0, 0};
 
-    if (worker < run->worker_count)
+    if (worker < __atomic_load_n(&run->worker_count, __ATOMIC_ACQUIRE))
         id = run->workers[worker];
     *pid = id.pid;
     *tid = id.tid;

@@ -34,8 +34,8 @@ struct vti_times {
     uint8_t is_put; /* it is in the recording */
 };
 
-#define VTI_MAX_WORKERS 4096     /* at a time */
-#define VTI_WORKER_NUMBERS 16384 /* those that were replaced included */
+#define VTI_MAX_WORKERS 4096  /* at a time */
+#define VTI_MAX_REPLACED 4096 /* workers that others took the place of */
 
 struct vti_worker_id {
     uint64_t pid, tid;

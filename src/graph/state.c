@@ -83,6 +83,18 @@ void vti_times_keep(vt_run *run, const struct vti_done *done)
     times->worker = (uint16_t)(done->worker + 1);
 }
 
+uint64_t vti_ready_time(const vt_run *run, uint32_t task, uint64_t now)
+{
+    const struct vti_plan *plan = run->plan;
+    const uint32_t *needs = plan->needs + plan->first_need[task];
+    uint32_t i;
+
+    for (i = 0; plan->task_needs[task] > 1 && i < plan->task_needs[task]; i++)
+        if (run->times[needs[i]].end > now)
+            now = run->times[needs[i]].end;
+    return now;
+}
+
 /* One dependent less for all that this task needed and that is there: of a task that was skipped, some may be made only later. Those stay
  * until the end. */
 static void release_needs(vt_run *run, uint32_t task, uint64_t now)
@@ -117,7 +129,8 @@ static void ready_users(vt_run *run, uint32_t task, uint64_t now)
 
         if (run->items[user].phase != VT_PHASE_WAITING || --run->items[user].missing != 0)
             continue;
-        run->times[user].ready = now;
+        run->times[user].ready = run->options.scheduler == VT_SYNC ? now
+                                                                   : vti_ready_time(run, user, now);
         move_to(run, user, VT_PHASE_READY);
         made[count++] = user;
     }

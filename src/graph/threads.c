@@ -178,7 +178,7 @@ static int thread_start(struct pool *pool)
     pthread_mutex_lock(&pool->lock);
     thread->worker = pool->next_worker++;
     pool->holders++;
-    error = thread->worker >= VTI_WORKER_NUMBERS
+    error = thread->worker >= pool->executor.run->worker_room
                 ? EAGAIN
                 : pthread_create(&thread->id, NULL, thread_main, thread);
     if (error == 0) {

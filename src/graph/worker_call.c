@@ -29,7 +29,9 @@ static uint64_t take(struct vti_worker *worker, size_t size)
 
     if (size / worker->header->segment_bytes >= worker->header->segment_count)
         return offset;
-    for (int i = 0; !offset && i < WAITS; i++) {
+    for (int i = 0;
+         !offset && i < WAITS && !__atomic_load_n(&worker->header->is_cancelled, __ATOMIC_RELAXED);
+         i++) {
         nanosleep(&pause, NULL);
         vti_given_take(&worker->lane->given, &worker->space);
         offset = vti_space_take(&worker->space, size);

@@ -8,6 +8,7 @@ import pytest
 from interpreters import PACKAGE, TOP, VERSIONS, python_or_skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = os.path.join(HERE, "cases")
 SETS = [(version, "dask") for version in VERSIONS] + [("3.11", "dask2022")]
 
 

@@ -2,9 +2,8 @@
 import os
 
 import pytest
-from in_pythons import HERE, SETS, outcomes
+from in_pythons import CASES, SETS, outcomes
 
-CASES = os.path.join(HERE, "cases")
 FILES = sorted(file for file in os.listdir(CASES) if file.startswith("test_"))
 
 

@@ -11,6 +11,7 @@ from interpreters import BUILD, PACKAGE, TOP, VERSIONS, python_or_skip
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases")
 VENTURI = os.path.abspath(os.environ.get("VENTURI", os.path.join(BUILD, "venturi")))
 SETS = [(version, "dask") for version in VERSIONS] + [("3.11", "dask2022")]  # an interpreter, and what stands beside it
+FEW = [SETS[0], *SETS[-2:]]  # for what takes long: the oldest and the newest Python, and the oldest dask
 
 
 def cases(file, sets=SETS):

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -13,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "python_cases")
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "python_run"))
 
-from interpreters import BUILD, PACKAGE, TOP, python_or_skip  # noqa: E402
+from interpreters import BUILD, PACKAGE, TOP, find, python_or_skip  # noqa: E402
 
 VENTURI = os.path.abspath(os.environ.get("VENTURI", os.path.join(BUILD, "venturi")))
 RELEASES = [("3.12", "dask"), ("3.11", "dask2022")]
@@ -37,15 +38,31 @@ def environment(*path, **more):
     return env
 
 
+def neighbours_of(version, neighbours):
+    return os.path.join(TOP, "build", "neighbours", f"{version}-{neighbours}")
+
+
+@functools.lru_cache(maxsize=None)
+def running():
+    """Futures of the processes of all releases that are here, which run at the same time: they wait most of it."""
+    pool = ThreadPoolExecutor(len(RELEASES))
+    return {release: pool.submit(run, *release) for release in RELEASES
+            if find(release[0])[0] and os.path.exists(os.path.join(neighbours_of(*release), "done"))}
+
+
+def run(version, neighbours):
+    folder = neighbours_of(version, neighbours)
+    return subprocess.run([find(version)[0], os.path.join(CASES, "runner.py"), *FILES], capture_output=True, text=True, timeout=300,
+                          env=environment(PACKAGE, CASES, folder, DASK=folder))
+
+
 @functools.lru_cache(maxsize=None)
 def outcomes(version, neighbours):
     """What became of each case: (file, name) -> "" or why it failed; and all that the process printed."""
-    python = python_or_skip(version)
-    folder = os.path.join(TOP, "build", "neighbours", f"{version}-{neighbours}")
-    if not os.path.exists(os.path.join(folder, "done")):
+    python_or_skip(version)
+    if (version, neighbours) not in running():
         pytest.skip(f"no {version}-{neighbours} among the neighbours: run tools/neighbours")
-    done = subprocess.run([python, os.path.join(CASES, "runner.py"), *FILES], capture_output=True, text=True, timeout=300,
-                          env=environment(PACKAGE, CASES, folder, DASK=folder))
+    done = running()[version, neighbours].result()
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"file"')]
     return {(said["file"], said["case"]): said["why"] for said in map(json.loads, lines)}, done.stdout + done.stderr
 

@@ -45,9 +45,8 @@ def test_workers_are_processes(record):
     assert states(graph) == {**FIRST, "b": "done", "c": "done"}
     tasks = graph.query("select ready_ns, begin_ns, end_ns from tasks")
     assert all(0 <= row["ready_ns"] <= row["end_ns"] and row["begin_ns"] <= row["end_ns"] for row in tasks)
-    workers = graph.query("select worker, pid from task_workers")
-    assert len({row["pid"] for row in workers}) == len(workers) == 2
-    assert graph.query("select scheduler from task_runs") == [{"scheduler": "processes"}]
+    assert {row["worker"] for row in graph.query("select worker from tasks")} <= {"worker 0", "worker 1"}
+    assert graph.query("select scheduler, workers from task_runs") == [{"scheduler": "processes", "workers": 2}]
 
 
 def test_a_run_inside_of_a_task(record):
@@ -99,7 +98,7 @@ def test_workers_end_with_their_caller():
     wait_until(lambda: not any(is_there(pid) for pid in workers))
 
 
-def test_killed_from_outside(record, tmp_path):
+def test_killed_from_outside():
     """Tasks that were not running go to others, and the one that was is lost."""
     with subprocess.Popen([SCENES, "slow", "processes", "60"], stdout=subprocess.PIPE, text=True) as process:
         wait_until(lambda: len(children(process.pid)) == 2)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 const char *const kit_names[KIT_WAYS] = {"sync", "steal", "central", "watched"};
-long kit_made, kit_destroyed;
+long kit_made, kit_destroyed, kit_most;
 
 struct counted {
     int64_t number;
@@ -41,7 +41,7 @@ struct vt_run_options kit_options(enum kit_way way)
 
 void kit_begin(void)
 {
-    kit_made = kit_destroyed = 0;
+    kit_made = kit_destroyed = kit_most = 0;
 }
 
 void kit_end(void)
@@ -69,10 +69,14 @@ static void destroy(void *data, void *with)
 struct vt_value kit_value(int64_t number)
 {
     struct counted *counted = malloc(sizeof *counted);
+    long live;
 
     counted->number = number;
     counted->is_alive = 1;
-    __atomic_add_fetch(&kit_made, 1, __ATOMIC_RELAXED);
+    live = __atomic_add_fetch(&kit_made, 1, __ATOMIC_RELAXED) -
+           __atomic_load_n(&kit_destroyed, __ATOMIC_RELAXED);
+    if (live > __atomic_load_n(&kit_most, __ATOMIC_RELAXED))
+        __atomic_store_n(&kit_most, live, __ATOMIC_RELAXED);
     return vt_value_object(counted, sizeof *counted, destroy, &kit_made);
 }
 

@@ -11,8 +11,8 @@ extern const char *const kit_names[KIT_WAYS];
 /* Options for a way, with callbacks that do nothing where it needs some. */
 struct vt_run_options kit_options(enum kit_way way);
 
-/* Values that were made and values that were destroyed since kit_begin(); atomic. */
-extern long kit_made, kit_destroyed;
+/* Values that were made and values that were destroyed since kit_begin(), and how many there were at a time; atomic. */
+extern long kit_made, kit_destroyed, kit_most;
 void kit_begin(void);
 
 /* Nothing is left, and nothing was destroyed twice: what was abandoned may take a moment. */

@@ -295,6 +295,43 @@ static void test_failure_value(void **state)
     vt_graph_free(graph);
 }
 
+static int note_time(vt_run *run, uint32_t task, vt_state *now, void *user)
+{
+    (void)run;
+    (void)now;
+    ((uint64_t *)user)[task] = vt_task_clock();
+    return 0;
+}
+
+/* Small tasks are sent ahead of the central loop, but not if somebody wants to know before. */
+static void test_callback_comes_first(void **state)
+{
+    struct vt_run_options options = in_processes();
+    vt_graph *graph = vt_graph_new();
+    uint64_t before[2000] = {0};
+    const struct vt_callbacks callbacks = {.pretask = note_time, .user = before};
+    const struct vt_callbacks *list[] = {&callbacks};
+    uint32_t last = 0;
+    vt_run *run;
+
+    (void)state;
+    for (int i = 0; i < 2000; i++)
+        last = vt_graph_call(graph, "mix", mix, NULL, &last, i > 0);
+    options.callbacks = list;
+    options.callback_count = 1;
+    run = vt_run_new(graph, &options);
+    assert_int_equal(vt_run_go(run), 0);
+    for (uint32_t i = 0; i < 2000; i++) {
+        struct vt_task known;
+        int is_estimated;
+
+        assert_int_equal(vt_run_task(run, i, &known, &is_estimated), 1);
+        assert_true(before[i] != 0 && before[i] <= known.start && known.start <= known.end);
+    }
+    vt_run_free(run);
+    vt_graph_free(graph);
+}
+
 static void test_started(void **state)
 {
     static const char *const command[] = {"/proc/self/exe", NULL};
@@ -359,7 +396,7 @@ int main(void)
         cmocka_unit_test(test_bytes),        cmocka_unit_test(test_taken),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_failure_value),
         cmocka_unit_test(test_started),      cmocka_unit_test(test_started_literals),
-        cmocka_unit_test(test_bad_command),
+        cmocka_unit_test(test_bad_command),  cmocka_unit_test(test_callback_comes_first),
     };
 
     vt_function_register("one", one);

@@ -227,6 +227,41 @@ static void test_cancel(void **state)
     munmap(canceller.flag, 4096);
 }
 
+/* ---- a task that takes long ------------------------------------------------------------------- */
+
+static int count_up(struct vt_call *call)
+{
+    atomic_fetch_add((atomic_int *)call->user, 1);
+    return one(call);
+}
+
+static int wait_for_all(struct vt_call *call)
+{
+    while (atomic_load((atomic_int *)call->user) < 600)
+        sleep_ms(1);
+    return one(call);
+}
+
+/* It ends when all others have: none may wait behind it. */
+static void test_nobody_waits_behind(void **state)
+{
+    struct vt_run_options options = in_processes();
+    vt_graph *graph = vt_graph_new();
+    atomic_int *count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint32_t last = 0;
+
+    (void)state;
+    options.timeout = 20;
+    for (int i = 0; i < 600; i++) {
+        if (i == 300)
+            vt_graph_call(graph, "wait", wait_for_all, count, NULL, 0);
+        last = vt_graph_call(graph, "count", count_up, count, &last, i % 3 == 1);
+    }
+    vt_run_free(run_of(graph, &options, 0));
+    vt_graph_free(graph);
+    munmap(count, 4096);
+}
+
 /* ---- killed at any moment --------------------------------------------------------------------- */
 
 struct killer {
@@ -284,19 +319,20 @@ static vt_graph *lattice(vt_function *function, unsigned count, uint32_t *last)
     return graph;
 }
 
-static void kill_during(vt_function *function, unsigned seed)
+static void kill_during(vt_function *function, unsigned seed, int is_started)
 {
+    static const char *const command[] = {"/proc/self/exe", NULL};
     struct vt_run_options options = in_processes();
     struct killer killer = {.thread = (pid_t)syscall(SYS_gettid), .seed = seed};
     uint32_t last;
     vt_graph *graph = lattice(function, 20000, &last);
-    vt_run *expected = vt_run_new(graph, NULL), *run = vt_run_new(graph, &options);
+    vt_run *expected = vt_run_new(graph, NULL), *run;
     const struct vt_value *a, *b;
     pthread_t thread;
 
     options.retries = 4 * KILLS;
     options.shared_bytes = (size_t)8 << 20;
-    vt_run_free(run);
+    options.worker_command = is_started ? command : NULL;
     run = vt_run_new(graph, &options);
     assert_int_equal(vt_run_go(expected), 0);
     pthread_create(&thread, NULL, kill_some, &killer);
@@ -325,8 +361,8 @@ static void test_kills(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 4; seed++) {
-        kill_during(add, seed);
-        kill_during(grow, seed * 77);
+        kill_during(add, seed, seed == 3);
+        kill_during(grow, seed * 77, seed == 4);
     }
 }
 
@@ -371,10 +407,18 @@ static void test_caller_dies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed),     cmocka_unit_test(test_exits),
-        cmocka_unit_test(test_time_limit), cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_kills),      cmocka_unit_test(test_caller_dies),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_exits),
+        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_nobody_waits_behind),
+        cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_caller_dies),
     };
 
+    vt_function_register("add", add);
+    vt_function_register("grow", grow);
+    if (getenv("VENTURI_WORKER_FD") != NULL)
+        return vt_worker_main();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,9 @@ import { asyncWindow, makeAsyncs } from "../src/views/timeline/asyncs";
 import { extentOf } from "../src/views/timeline/extent";
 import { foundSpans } from "../src/views/timeline/found";
 import { HEAD, LANE, makeRows, rowAt } from "../src/views/timeline/rows";
-import { columnsOf, seriesOf, valueAt } from "../src/views/timeline/series";
-import { around, bring, limit, pan, readZoom, withMargin, writeZoom, zoom } from "../src/views/timeline/zoom";
+import { columnsOf, valueAt } from "../src/ui/time/curve";
+import { seriesOf } from "../src/views/timeline/series";
+import { around, bring, limit, pan, readZoom, withMargin, writeZoom, zoom } from "../src/ui/time/zoom";
 import { openPage } from "./open";
 import { makeProgram } from "./program";
 
@@ -64,10 +65,10 @@ describe("rows", () => {
     ]);
     rows.list.forEach((row, i) => expect(row.y).toBe(i ? rows.list[i - 1]!.y + rows.list[i - 1]!.height : 0));
     const first = rows.list[0]!;
-    expect(rowAt(rows, HEAD - 1)).toBe(first);
-    expect(rowAt(rows, HEAD)).toBe(rows.list[1]);
-    expect(rowAt(rows, rows.height)).toBeNull();
-    expect(rowAt(rows, -1)).toBeNull();
+    expect(rowAt(rows.list, HEAD - 1)).toBe(first);
+    expect(rowAt(rows.list, HEAD)).toBe(rows.list[1]);
+    expect(rowAt(rows.list, rows.height)).toBeNull();
+    expect(rowAt(rows.list, -1)).toBeNull();
   });
 
   it("shows only the selected threads, and only the first lane of a folded one", () => {

@@ -11,6 +11,8 @@ try:
 except ImportError:
     cloudpickle = None
 
+has_cloudpickle = cloudpickle is not None
+is_main_running = False  # a worker runs the main program to find its functions
 PROTOCOL = pickle.HIGHEST_PROTOCOL
 MOST_FUNCTIONS = 1000  # that a worker keeps
 
@@ -90,7 +92,7 @@ class Pickling:
     def load_error(self, both: bytes) -> BaseException:
         """The same, in the process that called get()."""
         data, text = pickle.loads(both)
-        error = self.loads(data)
+        error: BaseException = self.loads(data)
         if not isinstance(error, BaseException):
             error = RuntimeError(text)
         error.__cause__ = RemoteTraceback(f'\n"""\n{text}"""')

@@ -11,7 +11,7 @@ ACTIONS = {number: name for name, number in plugins.ACTIONS.items()}
 SIZES = {entry: struct.calcsize(entry) for entry in (plugins.WORKER, plugins.TASK, plugins.FREED, plugins.ACTION)}
 
 # key, None, start, end, worker, ready, state, retries, None, False, bytes, freed, dependencies
-Task = Tuple[Any, None, float, float, Optional[str], float, str, int, None, bool, Optional[int], Optional[float], Tuple[int, ...]]
+Task = Tuple[Any, None, Optional[float], Optional[float], Optional[str], float, str, int, None, bool, Optional[int], Optional[float], Tuple[int, ...]]
 # key, action, start, stop, worker, bytes
 Action = Tuple[Any, str, float, float, Optional[str], Optional[int]]
 
@@ -31,8 +31,10 @@ class Place:
         self.notes: List[plugins.Note] = []
 
     def label(self, thread: int) -> str:
-        """What a row is called: a worker and one of its threads; 0: it is not known which."""
-        return f"{self.address}#{self.known.setdefault(thread, len(self.known))}" if thread else self.address
+        """What a row is called: a worker and one of its threads. 0, it is not known which: the first, or the worker if it has none."""
+        if not thread:
+            return self.address + "#0" if self.known else self.address
+        return f"{self.address}#{self.known.setdefault(thread, len(self.known))}"
 
 
 class Try:
@@ -202,21 +204,33 @@ class Rows:
         tries = stream.tries()
         begun = [tried for tried in tries if tried.start is not None and STATES[tried.state] != "cancelled"]
         begun.sort(key=lambda tried: tried.start or 0.0)
+        self._place(begun)
         places = {tried.number: place for place, tried in enumerate(begun)}
         self.tasks = [self._row(tried, places) for tried in begun]
         self.errors = {place: tried.error for place, tried in enumerate(begun) if tried.error}
-        self.skipped = [tried.key for tried in tries if STATES[tried.state] == "skipped"]
+        self.skipped = [self._row(tried, places) for tried in tries if STATES[tried.state] == "skipped"]  # never begun
         self.actions = stream.actions(tries)
         self.workers: Dict[str, Dict[str, Any]] = {}
         for place in stream.places.values():
-            for thread in [0, *place.known]:
+            for thread in place.known or [0]:
                 self.workers[place.label(thread)] = {
                     "address": place.address, "name": place.name, "pid": place.pid or None, "thread": thread or None,
                     "tid": place.threads.get(thread), "joined": place.joined, "left": place.left}
 
     @staticmethod
+    def _place(begun: List[Try]) -> None:
+        """Tries that were lost are put on the threads of their worker in turn: on which they were nobody knows any more."""
+        turns: Dict[str, int] = {}
+        for tried in begun:
+            tried.label()
+        for tried in begun:
+            if tried.place and tried.place.known and not tried.thread:
+                threads = list(tried.place.known)
+                turn = turns[tried.place.address] = turns.get(tried.place.address, -1) + 1
+                tried.thread = threads[turn % len(threads)]
+
+    @staticmethod
     def _row(tried: Try, places: Dict[int, int]) -> Task:
         others = tuple(sorted(places[number] for number in tried.others if number in places))
-        start = tried.start or 0.0
-        return (tried.key, None, start, tried.end or start, tried.label(), tried.ready, STATES[tried.state], tried.retries, None,
+        return (tried.key, None, tried.start, tried.end, tried.label(), tried.ready, STATES[tried.state], tried.retries, None,
                 False, tried.size, tried.freed, others)

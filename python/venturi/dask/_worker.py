@@ -5,12 +5,20 @@ import signal
 import sys
 
 from .. import _venturi
+from . import _pickling
 from ._pickling import Pickling
 
 
 def main(told: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked for the tasks decides what becomes of them
-    initializer, loads, dumps = pickle.loads(base64.b64decode(told))
+    main_program, rest = pickle.loads(base64.b64decode(told))
+    if main_program:
+        from multiprocessing.spawn import prepare
+
+        _pickling.is_main_running = True
+        prepare(main_program)
+        _pickling.is_main_running = False
+    initializer, loads, dumps = pickle.loads(rest)
     random = sys.modules.get("numpy.random")
     if random is not None:
         random.seed()

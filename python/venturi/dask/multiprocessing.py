@@ -8,8 +8,9 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
+from . import _pickling
 from ._compute import compute, graph_of, setting, workers_of
 from ._pickling import Pickling, dumps
 
@@ -17,9 +18,19 @@ _START = "import json,sys;sys.path[:]=json.loads(sys.argv[1]);from venturi.dask.
 _SEED = "6640"  # dask's: hashes of strings are the same in all workers
 
 
+def main_program() -> Dict[str, str]:
+    """How a worker finds what lies in the main program, where there is no cloudpickle: it runs it, under the name that multiprocessing uses."""
+    if _pickling.has_cloudpickle:
+        return {}
+    from multiprocessing.spawn import get_preparation_data
+
+    found = get_preparation_data("worker")
+    return {name: value for name, value in found.items() if name.startswith("init_main_from_")}
+
+
 def worker_command(initializer: Any, loads: Any, dump: Any) -> List[str]:
     """What starts a worker: this interpreter, with the same modules at hand."""
-    told = base64.b64encode(dumps((initializer, loads, dump))).decode("ascii")
+    told = base64.b64encode(dumps((main_program(), dumps((initializer, loads, dump))))).decode("ascii")
     seed = os.environ.get("PYTHONHASHSEED")
     command = ["/usr/bin/env", "PYTHONHASHSEED=" + _SEED] if seed in (None, "", "0", "random") else []
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
@@ -36,6 +47,8 @@ def get(
     `initializer` is called once in each. func_dumps and func_loads pickle in the place of cloudpickle. Nothing is fused, and tasks are
     sent as workers have room: optimize_graph and chunksize change nothing.
     """
+    if _pickling.is_main_running:
+        raise RuntimeError('a worker runs the main program to find its functions: what computes belongs under if __name__ == "__main__"')
     initializer = initializer or setting("multiprocessing.initializer")
     dump = func_dumps or setting("func_dumps")
     loads = func_loads or setting("func_loads")

@@ -240,7 +240,7 @@ class record:
         """As tasks_write() and tasks_put() take them; the cluster first."""
         rows = self._made()
         mine = {"scheduler": "dask.distributed", "start_time": self.start_time, "end_time": self.end_time, "error": error,
-                "lost": self.lost, "tasks": rows.tasks, "actions": rows.actions, "workers": rows.workers}
+                "lost": self.lost, "tasks": rows.tasks + rows.skipped, "actions": rows.actions, "workers": rows.workers}
         return [mine, *(self._inner(rows) if self._inner is not None else ())]
 
     def _keep(self, error: Optional[BaseException]) -> None:
@@ -251,8 +251,11 @@ class record:
             if self.filename is None:
                 return
             raise
+        is_recorded = not self._is_inside and _venturi.tasks_put(()) is not None
+        if not is_recorded and self.filename is None:
+            return
         runs = self._runs("" if error is None else f"{type(error).__name__}: {error}".split("\n")[0][:500])
-        if not self._is_inside:
+        if is_recorded:
             _venturi.tasks_put(runs)
         if self.filename is None:
             return

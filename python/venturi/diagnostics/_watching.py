@@ -132,7 +132,7 @@ class ClusterRun:
 
 
 def current_client() -> Any:
-    """The distributed client that dask would use now, or None."""
+    """The distributed client that dask would use now, or None. An asynchronous one is for coroutines."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
@@ -170,7 +170,7 @@ class Watching(Callback):
         self._listeners = 0
         self._runs: List[Any] = []
         self._untaken: List[Any] = []  # of these: what was not looked at yet
-        self._hooked: Dict[int, HookedRun] = {}  # by thread: hooks are called by the one that called get()
+        self._hooked: Dict[int, List[HookedRun]] = {}  # by thread, the inner ones last: hooks are called by who called get()
         self._cluster: Optional[Tuple[Any, ClusterRun]] = None
         self._hooks: Optional[Hooks] = None
         self.start_time: Optional[float] = None
@@ -207,7 +207,11 @@ class Watching(Callback):
         if self._is_observer:
             _observe(self)
         _registry.register(self._callback)
-        self._open_cluster()
+        try:
+            self._open_cluster()
+        except BaseException:
+            self.unregister()
+            raise
 
     def unregister(self) -> None:
         with self._lock:
@@ -239,20 +243,23 @@ class Watching(Callback):
     # Runs of dask's own schedulers.
 
     def _hooked_begin(self, run: HookedRun) -> None:
-        self._hooked[threading.get_ident()] = run
+        self._hooked.setdefault(threading.get_ident(), []).append(run)
         self._add_run(run)
 
     def _hooked_now(self) -> HookedRun:
-        return self._hooked[threading.get_ident()]
+        return self._hooked[threading.get_ident()][-1]
 
     def _hooked_end(self, state: Any, failed: bool) -> None:
-        self._hooked.pop(threading.get_ident()).finish(state, failed)
+        runs = self._hooked[threading.get_ident()]
+        runs.pop().finish(state, failed)
+        if not runs:
+            del self._hooked[threading.get_ident()]
 
     # A distributed cluster.
 
     def _open_cluster(self) -> None:
         client = current_client()
-        if client is None:
+        if client is None or client.asynchronous:
             return
         from ..dask import record
 

@@ -2,7 +2,7 @@
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, Optional, TextIO, Tuple
+from typing import Any, Callable, Dict, List, Optional, TextIO, Tuple
 
 from ._watching import Watching, current_client
 
@@ -24,11 +24,16 @@ def format_time(seconds: float) -> str:
     return "%.2f us" % (seconds * 1e6)
 
 
-def _progress_of_state(state: Any) -> Tuple[int, int]:
-    if not state:
-        return 0, 0
-    done = len(state["finished"])
-    return done, done + sum(len(state[which]) for which in ("ready", "waiting", "running"))
+class _Hooked:
+    """A run of one of dask's own schedulers."""
+
+    state: Any = None
+
+    def progress(self) -> Tuple[int, int]:
+        if not self.state:
+            return 0, 0
+        done = len(self.state["finished"])
+        return done, done + sum(len(self.state[which]) for which in ("ready", "waiting", "running"))
 
 
 def _progress_of_cluster(dask_scheduler: Any = None) -> Tuple[int, int]:
@@ -54,7 +59,7 @@ class ProgressBar(Watching):
         self._dt = dt
         self._file = sys.stdout if out is None else out  # None: a program without any
         self._sources: Dict[Any, Callable[[], Tuple[int, int]]] = {}  # what is being computed, and who tells how far it is
-        self._states: Dict[int, Any] = {}  # of dask's schedulers, by the thread that called them
+        self._hooked_states: Dict[int, List[_Hooked]] = {}  # by the thread that called a scheduler of dask's, the inner ones last
         self._before = (0, 0)  # of what is over while something else goes on
         self._over = threading.Event()
         self._thread: Optional[threading.Thread] = None
@@ -73,7 +78,7 @@ class ProgressBar(Watching):
             self._began = time.perf_counter()
             self._over = threading.Event()
             self._thread = threading.Thread(target=self._draw_until, args=(self._over,), name="venturi-progress", daemon=True)
-        self._thread.start()
+            self._thread.start()
 
     def _end(self, source: Any, failed: bool) -> None:
         with self._lock:
@@ -84,11 +89,11 @@ class ProgressBar(Watching):
                 done, total = progress()
                 self._before = self._before[0] + done, self._before[1] + total
                 return
-            thread, self._thread = self._thread, None
-        self._over.set()
+            thread, began, over = self._thread, self._began, self._over  # the next one may begin at once
+        over.set()
         if thread is not None:
             thread.join()
-        elapsed = self.last_duration = time.perf_counter() - self._began
+        elapsed = self.last_duration = time.perf_counter() - began
         if elapsed < self._minimum:
             return
         if not failed:
@@ -106,16 +111,17 @@ class ProgressBar(Watching):
         self._end(run, bool(run.failed))
 
     def _start(self, dsk: Any) -> None:
-        thread = threading.get_ident()
-        self._states[thread] = None
-        self._begin(thread, lambda: _progress_of_state(self._states.get(thread)))
+        hooked = _Hooked()
+        self._hooked_states.setdefault(threading.get_ident(), []).append(hooked)
+        self._begin(hooked, hooked.progress)
 
     def _start_state(self, dsk: Any, state: Any) -> None:
-        self._states[threading.get_ident()] = state
+        self._hooked_states[threading.get_ident()][-1].state = state
 
     def _finish(self, dsk: Any, state: Any, failed: bool) -> None:
-        self._end(threading.get_ident(), failed)
-        self._states.pop(threading.get_ident(), None)
+        self._end(self._hooked_states[threading.get_ident()].pop(), failed)
+        if not self._hooked_states[threading.get_ident()]:
+            del self._hooked_states[threading.get_ident()]
 
     # A cluster tells nobody when it begins: its client does, who is asked to compute and waits for it.
 

@@ -182,47 +182,60 @@ def test_interrupt(scheduler):
     assert (program.returncode, out) == (0, "interrupted\n"), err
 
 
-def test_interrupt_of_tasks_that_run_no_python():
-    """The interpreter itself never looks at signals between these."""
-    import operator
+class Keeping:
+    """Keeps the last run."""
 
-    graph = {f"x{i}": (operator.add, f"x{i - 1}", 1) for i in range(1, 300_000)}
-    graph["x0"] = 0
-    main = threading.main_thread().ident
-    timer = threading.Timer(0.05, lambda: signal.pthread_kill(main, signal.SIGINT))
+    def _run_begins(self, run):
+        self.run = run
 
-    def run():
-        while True:
-            venturi.dask.get(graph, "x299999")
-
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    timer.join()
+    def _run_ends(self, run):
+        pass
 
 
-def test_others_get_a_turn():
-    """Tasks that run no Python code would keep the interpreter lock."""
-    import operator
+@pytest.fixture
+def keeping():
+    keeping = Keeping()
+    venturi.dask._observe(keeping)
+    yield keeping
+    venturi.dask._unobserve(keeping)
 
-    graph = {f"x{i}": (operator.add, f"x{i - 1}", 1) for i in range(1, 200_000)}
-    graph["x0"] = 0
+
+# Tasks of some milliseconds that run no Python code: the interpreter itself looks at nothing between them.
+NO_PYTHON = {("sum", i): (sum, (range, 200_000)) for i in range(60)}
+
+
+def test_interrupt_of_tasks_that_run_no_python(keeping):
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.03)
+            venturi.dask.get(NO_PYTHON, list(NO_PYTHON))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert keeping.run.done < 60
+
+
+def test_others_get_a_turn(keeping):
     turns, done = [], threading.Event()
 
     def other():
         while not done.is_set():
-            turns.append(1)
+            turns.append(time.time())
             time.sleep(0.001)
 
     thread = threading.Thread(target=other)
     thread.start()
     try:
-        for _ in range(3):
-            venturi.dask.get(graph, "x199999")
+        venturi.dask.get(NO_PYTHON, list(NO_PYTHON))
     finally:
         done.set()
         thread.join()
-    assert len(turns) > 3
+    tasks = keeping.run.tasks()
+    assert [turn for turn in turns if tasks[0][3] < turn < tasks[-1][2]]
 
 
 @each_get
@@ -247,3 +260,25 @@ def test_raise_exception():
 
     with pytest.raises(Other):
         venturi.dask.get({"x": (fail,)}, "x", raise_exception=instead)
+
+
+def test_many_failures_at_once():
+    """Values and exceptions that run code when they go, while other threads fail too."""
+
+    class Slow:
+        def __del__(self):
+            time.sleep(0)
+
+    def bad(slow):
+        kept = Slow()
+        time.sleep(0)
+        raise ValueError(kept)
+
+    graph = {}
+    for i in range(300):
+        graph["make", i] = (Slow,)
+        graph["bad", i] = (bad, ("make", i))
+        graph["after", i] = (lambda *needs: Slow(), ("bad", i), ("make", i))
+    for options in ({}, {"callbacks": [(None, None, lambda *a: None, None, None)]}):
+        with pytest.raises(ValueError):
+            venturi.dask.threaded.get(graph, list(graph), keep_going=True, num_workers=4, **options)

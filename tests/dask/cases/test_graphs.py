@@ -188,3 +188,20 @@ def test_without_dask():
             "assert not [m for m in sys.modules if m == 'dask' or m.startswith('dask.')]")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "x 1\n1\n"), done.stderr
+
+
+def test_processes_without_cloudpickle(tmp_path):
+    """Functions of the main program are found by workers that run it, but not what it computes."""
+    import subprocess
+
+    program = tmp_path / "program.py"
+    text = ("import sys\nsys.modules['cloudpickle'] = None\nimport venturi.dask\n"
+            "class Kept:\n  def __init__(self, x): self.x = x\n"
+            "def make(x):\n  return Kept(x + 1)\n"
+            "{guard}print(venturi.dask.get({{'x': 1, 'y': (make, 'x')}}, 'y', scheduler='processes', num_workers=1).x)\n")
+    program.write_text(text.format(guard="if __name__ == '__main__':\n  "))
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    program.write_text(text.format(guard=""))
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "belongs under if __name__" in done.stderr

@@ -118,6 +118,30 @@ def test_results_are_not_kept():
     assert ref() is None and len(watching.runs[0].tasks()) == 1
 
 
+def test_runs_that_hold_their_observer():
+    """The functions of a graph hold who holds the run."""
+    import gc
+    import weakref
+
+    def once():
+        watching = Watching()
+        with watching:
+            venturi.dask.get({"x": (lambda: len(watching.runs),), "y": (lambda x: x, "x")}, "y")
+        return weakref.ref(watching)
+
+    class Token:
+        pass
+
+    def once_with_state():
+        kept, token = [], Token()
+        venturi.dask.get({"x": (lambda: (kept, token),)}, "x", callbacks=[(None, None, lambda key, dsk, state: kept.append(state), None, None)])
+        return weakref.ref(token)
+
+    refs = [once(), once_with_state()]
+    gc.collect()
+    assert [ref() for ref in refs] == [None, None]
+
+
 def test_an_observer_that_raises():
     class Bad(Watching):
         def _run_begins(self, run):

@@ -139,6 +139,11 @@ def test_active_client():
             return work(2)
         assert bare() == 1 and len(tasks_of("dask-report.html")) == 3
 
+        @dask_profiler(1, 1, "own.html")
+        def elsewhere():
+            return default_client() is not client
+        assert elsewhere() and default_client() is client and os.path.exists("own.html")
+
 
 def test_off():
     def function():
@@ -173,6 +178,9 @@ def test_async_functions():
 
     async def main():
         async with Client(asynchronous=True, **OPTIONS) as client:
+            with Profiler() as prof, ProgressBar(out=io.StringIO()):  # cannot look, and is in nobody's way
+                assert await wait(client) == 6
+            assert prof.results == []
             return await dask_profiler(report_name="async.html")(wait)(client)
     assert asyncio.run(main()) == 6 and len(tasks_of("async.html")) == 1
 

@@ -118,3 +118,15 @@ def test_in_the_middle():
             return len(prof.results)
         assert get_sync({"look": (look,)}, "look") == count
     assert len(prof.results) == count + 1
+
+
+def test_computations_inside_of_tasks():
+    dsk, key, count = tree()
+    for get in (get_sync, threads):
+        out = io.StringIO()
+        with Profiler() as prof, CacheProfiler() as cache, CacheProfiler(float) as measured, ProgressBar(out=out, dt=10):
+            assert get({"in": (lambda: get_sync(dsk, key),), "out": (abs, "in")}, "out") == 136
+        for profiler in (prof, cache, measured):
+            assert sorted(map(str, (row.key for row in profiler.results))) == sorted(map(str, [*dsk, "in", "out"]))
+        assert out.getvalue().count("100%") == 1
+    assert not measured._hooked

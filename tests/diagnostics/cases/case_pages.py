@@ -1,5 +1,6 @@
 """visualize(): what is in the page, where it goes, and what it costs."""
 import os
+import sys
 import time
 import webbrowser
 
@@ -58,6 +59,16 @@ def test_what_bokeh_took():
         dask.local.get_sync({"a": (sum, [1])}, "a")
     path = visualize(prof, file_path="old.html", show=False, mode="cdn", palette="Viridis", label_size=60, width=800, height=300, plot_width=1)
     assert os.path.basename(path) == "old.html" and page(path).table("tasks").rows == 1
+
+
+def test_odd_arguments_of_the_program():
+    before = sys.argv
+    sys.argv = ["a\udcff\0b", "'"]
+    try:
+        path = Profiler().visualize(show=False)
+    finally:
+        sys.argv = before
+    assert os.path.exists(path)
 
 
 def test_replaces_whatever_is_there():

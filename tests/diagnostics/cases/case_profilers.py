@@ -123,6 +123,18 @@ def test_computations_in_several_threads():
     assert sorted(map(str, (row.key for row in prof.results))) == sorted(4 * list(map(str, dsk)))
 
 
+def test_computations_inside_of_tasks():
+    """dask hides them, unless callbacks are passed on."""
+    dsk, key, count = tree()
+    prof = Profiler()
+    hooks = [prof._callback]
+
+    def inner():
+        return dask.local.get_sync(dsk, key, callbacks=hooks)
+    assert dask.local.get_sync({"in": (inner,), "out": (abs, "in")}, "out", callbacks=hooks) == 136
+    assert len(prof.results) == count + 2 and not prof._hooked
+
+
 def test_same_cache_as_dask():
     dsk, key, count = tree()
     for get in GETS:

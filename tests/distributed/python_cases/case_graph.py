@@ -1,4 +1,5 @@
 """C graphs on a cluster: cut into blocks, computed by the engine in the workers, one recording of two levels."""
+import asyncio
 import atexit
 import functools
 import os
@@ -11,6 +12,7 @@ import time
 from types import SimpleNamespace
 
 import kit
+from distributed import Client, LocalCluster
 from venturi.dask import Graph, cluster, run_graph
 from venturi.dask._blocks import BlockError
 
@@ -84,6 +86,16 @@ def test_values_of_all_kinds():
     assert ran.values == {"bytes": b"x" * 200001, "half": 100000.5}
     ran = run_graph(kit.client(), graph("values")[0])
     assert ran.values == {"half": 100000.5, "#2": b"xxx"}
+
+
+def test_asynchronous():
+    async def main():
+        async with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", asynchronous=True) as machines:
+            async with Client(machines, asynchronous=True, set_as_default=False) as client:
+                return await run_graph(client, graph("sums")[0], ["end-0"], cost=0.002)
+
+    ran = asyncio.run(main())
+    assert ran.values == {"end-0": 40} and ran.record.unfinished == 0
 
 
 def test_clocks_of_other_machines():

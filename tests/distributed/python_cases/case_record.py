@@ -78,7 +78,8 @@ def test_failures_and_what_depends_on_them():
         assert isinstance(after.exception(), ValueError)
     assert [task[6] for task in run.tasks] == ["failed"]
     assert "no 17" in run.errors[0]
-    assert run._made().skipped == [after.key]
+    mine = run._runs("")[0]["tasks"]
+    assert [(task[0], task[6]) for task in mine] == [(bad.key, "failed"), (after.key, "skipped")] and mine[1][12] == (0,)
 
 
 def test_retries():
@@ -97,7 +98,7 @@ def test_transfers_have_bytes():
     with record(client) as run:
         there = client.submit(kit.block, 300_000, workers=[one], pure=False)
         assert client.submit(len, there, workers=[two], pure=False).result() == 300_000
-    moved = [action for action in run.actions if action[1] == "transfer" and action[4].startswith(two + "#")]
+    moved = [action for action in run.actions if action[1] == "transfer" and action[4].startswith(two) and action[5] != 28]
     assert len(moved) == 1 and 300_000 <= moved[0][5] < 301_000, run.actions
     assert moved[0][2] <= moved[0][3]
 
@@ -142,13 +143,13 @@ def test_a_worker_that_is_killed():
         assert sorted(client.gather(futures)) == list(range(1, 17))
         client.wait_for_workers(2)
     lost = [task for task in run.tasks if task[6] == "lost"]
-    assert lost and {task[4] for task in lost} == {address}
+    assert lost and {task[4].split("#")[0] for task in lost} == {address}
     again = {task[0]: task for task in by_name(run, "slow") if task[6] == "done" and task[7]}
     assert {task[0] for task in lost} <= set(again) and all(again[task[0]][7] == 1 for task in lost)
     assert {task[0] for task in by_name(run, "slow") if task[6] == "done"} == {future.key for future in futures}
     before = [task for task in by_name(run, "inc") if task[4].startswith(address)]
     assert before and all(task[6] == "done" for task in before)
-    assert run.workers[address]["left"] >= max(task[3] for task in lost)
+    assert run.workers[lost[0][4]]["left"] >= max(task[3] for task in lost)
 
 
 def test_work_that_goes_on_is_counted():

@@ -93,7 +93,8 @@ export function startAddress(firstView: string): void {
     timer = setTimeout(() => {
       /* Whoever has just changed the address wants to go there. */
       if (hash === location.hash || location.hash !== written) return;
-      history.replaceState(null, "", hash);
+      /* In full: inside of a notebook's frame, addresses are relative to the notebook's. */
+      history.replaceState(null, "", location.href.split("#")[0] + hash);
       written = location.hash;
     }, WRITE_AFTER_MS);
   });

@@ -9,26 +9,25 @@ import { say } from "../../state/status";
 import { clean } from "../../ui/text";
 import { trackName } from "../../ui/threads";
 import { formatTime } from "../../ui/format";
-import { AXIS } from "./scene";
+import { AXIS } from "../../ui/time/frame";
 import type { Hit, Scene } from "./scene";
 import { LANE } from "./rows";
 import type { Row } from "./rows";
-import { around, bring, pan, zoom } from "./zoom";
+import type { Time } from "../../ui/time/pointer";
+import { around, bring } from "../../ui/time/zoom";
 
 export interface ActionsAsk {
   scene: Scene;
   worker: Worker;
   whole: Range;
   setRange(range: Range): void;
-  pointerAt: { current: number };
+  time: Time;
   matches: Uint8Array;
   scrollTo(top: number): void;
   pinned: SpanReply | null;
 }
 
 type Pin = Pick<SpanReply, "track" | "depth" | "site" | "start" | "duration">;
-
-const STEP = 0.15;
 
 export function useActions(ask: ActionsAsk) {
   const { scene, whole, worker, setRange, pinned } = ask;
@@ -76,9 +75,6 @@ export function useActions(ask: ActionsAsk) {
     else say("There is none.");
   };
   const actions = {
-    zoomIn: () => setRange(zoom(range, whole, 0.6, ask.pointerAt.current)),
-    zoomOut: () => setRange(zoom(range, whole, 1 / 0.6, ask.pointerAt.current)),
-    fit: () => setRange(whole),
     focus: () => {
       const chosen = selection.peek().range;
       if (pinned) setRange(around({ from: pinned.start, to: pinned.start + pinned.duration }, whole));
@@ -108,17 +104,11 @@ export function useActions(ask: ActionsAsk) {
   };
 
   useKeys("Timeline", [
-    { keys: ["w", "+", "="], title: "Zoom in, at the pointer", run: actions.zoomIn },
-    { keys: ["s", "-"], title: "Zoom out", run: actions.zoomOut },
-    { keys: ["a"], title: "To the left", run: () => setRange(pan(range, whole, -STEP)) },
-    { keys: ["d"], title: "To the right", run: () => setRange(pan(range, whole, STEP)) },
-    { keys: ["0"], title: "The whole run", run: actions.fit },
+    ...ask.time.keys,
     { keys: ["ArrowRight"], title: "The next span in this lane", run: () => void walk(1, 0) },
     { keys: ["ArrowLeft"], title: "The span before in this lane", run: () => void walk(-1, 0) },
     { keys: ["ArrowUp"], title: "The span around this one", run: () => void walk(0, -1) },
     { keys: ["ArrowDown"], title: "The first span inside this one", run: () => void walk(0, 1) },
-    { keys: ["PageDown"], title: "Rows below", run: () => ask.scrollTo(scene.scroll + scene.height * 0.8) },
-    { keys: ["PageUp"], title: "Rows above", run: () => ask.scrollTo(scene.scroll - scene.height * 0.8) },
     { keys: ["."], title: "Next of the same name", run: () => actions.nextSame(1) },
     { keys: [","], title: "Previous of the same name", run: () => actions.nextSame(-1) },
     { keys: ["Enter"], title: "Next that the search finds", run: () => void find(foundSites(), 1, "found") },

@@ -7,7 +7,7 @@ import { CHAR_WIDTH } from "../../ui/pen";
 import type { Pen } from "../../ui/pen";
 import { clean, fit } from "../../ui/text";
 import type { Row } from "./rows";
-import { AXIS, xOf } from "./scene";
+import { AXIS, xOf } from "../../ui/time/frame";
 import type { Scene } from "./scene";
 
 /* Marks and errors: a flag at the top of their thread, and a thin line through it; only the flag where they are close together, so that spans

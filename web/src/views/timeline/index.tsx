@@ -5,7 +5,6 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageData } from "../../data/types";
 import type { Range, WindowReply } from "../../data/work";
 import { frames, framesOfKeys } from "../../model/frames";
-import { chooseRange } from "../../state/choose";
 import { setOption, textOption } from "../../state/options";
 import { matcher } from "../../state/search";
 import { selection } from "../../state/selection";
@@ -25,14 +24,16 @@ import { extentOf } from "./extent";
 import { Minimap } from "./minimap";
 import { makeRows } from "./rows";
 import type { Row } from "./rows";
-import { hitAt, timeAt } from "./scene";
+import { hitAt } from "./scene";
 import type { Hit, Scene } from "./scene";
 import { seriesOf } from "./series";
-import type { Series } from "./series";
+import type { Series } from "../../ui/time/curve";
+import { gutterOf } from "../../ui/time/frame";
+import { useTime } from "../../ui/time/pointer";
 import "./timeline.css";
 import { foldedText, HoverText, MatchSum, tableOf } from "./words";
 import { useActions } from "./actions";
-import { readZoom, withMargin, writeZoom, zoom as zoomed, pan } from "./zoom";
+import { readZoom, withMargin, writeZoom } from "../../ui/time/zoom";
 
 /* Spans narrower than this many pixels are drawn folded. */
 const FINEST = 2;
@@ -102,11 +103,9 @@ function Timeline({ data, worker }: ViewProps) {
   const setRange = (next: Range) => setOption("timeline.zoom", writeZoom(next, whole));
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [scroll, setScroll] = useState(0);
-  const [drag, setDrag] = useState<Range | null>(null);
   const hover = useSignal<{ hit: Hit; x: number; y: number } | null>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const pointerAt = useRef(0.5);
-  const gutter = size.width < 640 ? 96 : 168;
+  const gutter = gutterOf(size.width);
   const wholeReply = useReply(
     worker,
     "window",
@@ -151,12 +150,18 @@ function Timeline({ data, worker }: ViewProps) {
     isMatch: (site) => still.matches[site] === 1,
     hasChosen: still.chosen.size > 0,
   };
+  const time = useTime({
+    frame: scene,
+    whole,
+    setRange,
+    scrollBy: (pixels) => scrollTo(scroll + pixels),
+  });
   const actions = useActions({
     scene,
     worker,
     whole,
     setRange,
-    pointerAt,
+    time,
     matches: still.matches,
     scrollTo,
     pinned: span ? (pinned ?? null) : null,
@@ -172,42 +177,16 @@ function Timeline({ data, worker }: ViewProps) {
   const asyncsOf = (row: Row) =>
     asyncWindow(still.asyncs, row.process, row.lanes, range, size.width - gutter);
   const onPointer = (pointer: CanvasPointer) => {
-    const time = timeAt(scene, pointer.x);
-    const share = Math.min(1, Math.max(0, (pointer.x - gutter) / Math.max(1, size.width - gutter)));
     const hit = hitAt(scene, pointer.x, pointer.y, asyncsOf);
 
-    pointerAt.current = share;
-    if (pointer.kind === "wheel") return onWheel(pointer, share);
+    time.onPointer(pointer);
     if (pointer.kind === "leave") hover.value = null;
     if (pointer.kind === "move")
       hover.value = hit && !pointer.isDragged ? { hit, x: pointer.x, y: pointer.y } : null;
-    if (pointer.kind === "down" && pointer.x >= gutter) setDrag({ from: time, to: time });
-    if (pointer.kind === "move" && drag && pointer.isDragged) {
-      if (pointer.isShift) {
-        setRange(pan(range, whole, (drag.from - time) / (range.to - range.from)));
-      } else setDrag({ from: drag.from, to: time });
-    }
-    if (pointer.kind === "up" && drag) {
-      if (pointer.isDragged && !pointer.isShift)
-        chooseRange({
-          from: Math.max(0, Math.min(drag.from, time)),
-          to: Math.min(whole.to, Math.max(drag.from, time)),
-        });
-      setDrag(null);
-    }
     if (pointer.kind === "click" && hit) actions.click(hit, pointer.x < gutter, pointer.isControl);
     if (pointer.kind === "double" && hit) actions.open(hit);
   };
-  const onWheel = (pointer: CanvasPointer, share: number) => {
-    pointer.preventDefault();
-    if (pointer.isControl) setRange(zoomed(range, whole, Math.exp(pointer.deltaY / 200), share));
-    else if (pointer.isShift || Math.abs(pointer.deltaX) > Math.abs(pointer.deltaY))
-      setRange(pan(range, whole, (pointer.deltaX || pointer.deltaY) / Math.max(1, size.width - gutter)));
-    else scrollTo(scroll + pointer.deltaY);
-  };
-  const shown = drag
-    ? { ...now, range: { from: Math.min(drag.from, drag.to), to: Math.max(drag.from, drag.to) } }
-    : now;
+  const shown = time.drag ? { ...now, range: time.drag } : now;
 
   return (
     <div class="timeline">
@@ -225,13 +204,13 @@ function Timeline({ data, worker }: ViewProps) {
         <Gap />
         <MatchSum data={data} matches={still.matches} tracks={now.tracks} />
         <span class="buttons">
-          <Button onClick={actions.zoomIn} title="Nearer (w)">
+          <Button onClick={time.zoomIn} title="Nearer (w)">
             +
           </Button>
-          <Button onClick={actions.zoomOut} title="Further (s)">
+          <Button onClick={time.zoomOut} title="Further (s)">
             −
           </Button>
-          <Button onClick={actions.fit} title="The whole run (0)">
+          <Button onClick={time.fit} title="The whole run (0)">
             Fit
           </Button>
         </span>

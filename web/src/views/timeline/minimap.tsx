@@ -13,7 +13,7 @@ import type { Colours } from "../../state/theme";
 import { selection } from "../../state/selection";
 import { makeInks } from "./draw";
 import { frames } from "../../model/frames";
-import { limit } from "./zoom";
+import { limit } from "../../ui/time/zoom";
 
 const HEIGHT = 48;
 

@@ -157,13 +157,13 @@ export function makeRows(data: PageData, ask: RowsAsk): Rows {
 }
 
 /* The row at a height, by halving. */
-export function rowAt(rows: Rows, y: number): Row | null {
+export function rowAt<R extends { y: number; height: number }>(rows: readonly R[], y: number): R | null {
   let low = 0;
-  let high = rows.list.length;
+  let high = rows.length;
 
   while (low < high) {
     const middle = (low + high) >> 1;
-    const row = rows.list[middle]!;
+    const row = rows[middle]!;
     if (y < row.y) high = middle;
     else if (y >= row.y + row.height) low = middle + 1;
     else return row;

@@ -1,26 +1,22 @@
 /* Everything one picture of the timeline needs, and what is where in it. Drawing and pointing share it. Pure. */
 
 import type { PageData } from "../../data/types";
-import type { Range, WindowReply } from "../../data/work";
+import type { WindowReply } from "../../data/work";
 import type { Frames } from "../../model/frames";
 import { rowAt } from "./rows";
 import type { Row, Rows } from "./rows";
 import type { Asyncs } from "./asyncs";
-import type { Series } from "./series";
+import type { Series } from "../../ui/time/curve";
+import { AXIS, nearOf, timeAt } from "../../ui/time/frame";
+import type { TimeFrame } from "../../ui/time/frame";
 
-export const AXIS = 24;
-
-export interface Scene {
+export interface Scene extends TimeFrame {
   data: PageData;
   frames: Frames;
   rows: Rows;
   asyncs: Asyncs;
   reply: WindowReply | undefined;
-  range: Range; // what is shown
   scroll: number; // of the rows
-  gutter: number; // the width of the labels
-  width: number;
-  height: number;
   seriesOf(row: Row): Series;
   isChosen(site: number): boolean;
   isMatch(site: number): boolean;
@@ -39,24 +35,12 @@ export interface Hit {
   flags: number;
 }
 
-export function xOf(scene: Scene, time: number): number {
-  const { range, gutter, width } = scene;
-
-  return gutter + ((time - range.from) / (range.to - range.from)) * (width - gutter);
-}
-
-export function timeAt(scene: Scene, x: number): number {
-  const { range, gutter, width } = scene;
-
-  return range.from + ((x - gutter) / Math.max(1, width - gutter)) * (range.to - range.from);
-}
-
 /* Where a lane's rectangles are on the screen. */
 export function laneY(scene: Scene, row: Row, lane: number): number {
   return AXIS + row.y - scene.scroll + lane * row.lane + 3;
 }
 
-interface Rectangles {
+export interface Rectangles {
   length: number;
   lane: ArrayLike<number>;
   site: ArrayLike<number>;
@@ -67,7 +51,12 @@ interface Rectangles {
 }
 
 /* Of those that can be meant by a point: the one under it, or else a narrow one within two pixels. */
-function nearest(list: Rectangles, isRow: (i: number) => boolean, time: number, near: number): number {
+export function nearest(
+  list: Pick<Rectangles, "length" | "start" | "end">,
+  isRow: (i: number) => boolean,
+  time: number,
+  near: number,
+): number {
   let best = -1;
   let distance = near;
 
@@ -89,9 +78,8 @@ function spansOf(reply: WindowReply): Rectangles {
 
 /* What is at a point of the picture. */
 export function hitAt(scene: Scene, x: number, y: number, asyncsOf: (row: Row) => Rectangles): Hit | null {
-  const row = y < AXIS ? null : rowAt(scene.rows, y - AXIS + scene.scroll);
+  const row = y < AXIS ? null : rowAt(scene.rows.list, y - AXIS + scene.scroll);
   const time = timeAt(scene, x);
-  const near = ((scene.range.to - scene.range.from) / Math.max(1, scene.width - scene.gutter)) * 2;
 
   if (!row) return null;
   const nothing: Hit = { row, time, lane: -1, site: row.site, start: time, end: time, count: 0, flags: 0 };
@@ -102,7 +90,7 @@ export function hitAt(scene: Scene, x: number, y: number, asyncsOf: (row: Row) =
     return nothing;
   const isRow = (i: number) =>
     list.lane[i] === lane && (row.kind === "async" || scene.reply!.track[i] === row.track);
-  const i = nearest(list, isRow, time, near);
+  const i = nearest(list, isRow, time, nearOf(scene));
   if (i < 0) return { ...nothing, lane };
   return {
     row,

@@ -14,7 +14,7 @@ import { trackName } from "../../ui/threads";
 import { foundSpans } from "./found";
 import type { Row } from "./rows";
 import type { Hit, Scene } from "./scene";
-import { valueAt } from "./series";
+import { valueAt } from "../../ui/time/curve";
 
 export function foldedText(reply: WindowReply | undefined): string {
   if (!reply || reply.folded === 0) return "";
