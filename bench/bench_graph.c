@@ -19,7 +19,7 @@
 
 static int nothing(struct vt_call *call)
 {
-    call->result = vt_value_int(1);
+    call->result = vt_datum_int(1);
     return 0;
 }
 

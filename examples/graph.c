@@ -152,7 +152,7 @@ static uint32_t add_image(vt_graph *graph, int tiles)
     return last;
 }
 
-static void show(const struct vt_value *histogram, int tiles)
+static void show(const struct vt_datum *histogram, int tiles)
 {
     const int64_t *levels = histogram->as.data;
     int i, k;

@@ -30,13 +30,13 @@ VT_API int vt_graph_save(vt_graph *graph, void **bytes, size_t *size);
 VT_API vt_graph *vt_graph_load(const void *bytes, size_t size, const char **why);
 
 /* One flat value; the caller frees *bytes. Negative: it is an object, or there is no memory. */
-VT_API int vt_value_save(const struct vt_value *value, void **bytes, size_t *size);
+VT_API int vt_datum_save(const struct vt_datum *value, void **bytes, size_t *size);
 
 /* Negative: those are no value. Its own copy of bytes is freed when it is destroyed. */
-VT_API int vt_value_load(struct vt_value *value, const void *bytes, size_t size);
+VT_API int vt_datum_load(struct vt_datum *value, const void *bytes, size_t size);
 
 /* Gives a literal another value, which is the graph's from then on. Negative: there is no such literal; the value is still the caller's. */
-VT_API int vt_graph_fill(vt_graph *graph, const char *key, struct vt_value value);
+VT_API int vt_graph_fill(vt_graph *graph, const char *key, struct vt_datum value);
 
 /* ---- blocks ----------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * venturi/graph.h - task graphs: keys that are computed from other keys, by one thread, several, or several processes.
  *
  *     vt_graph *graph = vt_graph_new();
- *     vt_graph_literal(graph, "x", vt_value_int(1));
+ *     vt_graph_literal(graph, "x", vt_datum_int(1));
  *     vt_graph_task(graph, "y", "increment", increment, NULL, (struct vt_arg[]){VT_ARG_KEY("x")}, 1);
  *     vt_run *run = vt_run_new(graph, NULL);
  *     vt_run_want(run, "y");
@@ -33,8 +33,8 @@ extern "C" {
 
 /* What tasks take and give. Bytes at `data` are flat: only those can go to another process. An object is a pointer that means
  * something in this process alone. `destroy` is called once, by the thread that used it last; NULL: nothing is to be done. */
-struct vt_value {
-    enum { VT_VALUE_NONE, VT_VALUE_INT, VT_VALUE_DOUBLE, VT_VALUE_BYTES, VT_VALUE_OBJECT } type;
+struct vt_datum {
+    enum { VT_DATUM_NONE, VT_DATUM_INT, VT_DATUM_DOUBLE, VT_DATUM_BYTES, VT_DATUM_OBJECT } type;
     union {
         int64_t number;
         double real;
@@ -45,11 +45,11 @@ struct vt_value {
     void *with;
 };
 
-VT_API struct vt_value vt_value_int(int64_t number);
-VT_API struct vt_value vt_value_double(double real);
-VT_API struct vt_value vt_value_bytes(void *data, size_t size, void (*destroy)(void *, void *),
+VT_API struct vt_datum vt_datum_int(int64_t number);
+VT_API struct vt_datum vt_datum_double(double real);
+VT_API struct vt_datum vt_datum_bytes(void *data, size_t size, void (*destroy)(void *, void *),
                                       void *with);
-VT_API struct vt_value vt_value_object(void *object, size_t size, void (*destroy)(void *, void *),
+VT_API struct vt_datum vt_datum_object(void *object, size_t size, void (*destroy)(void *, void *),
                                        void *with);
 
 /* ---- graphs ----------------------------------------------------------------------------------- */
@@ -61,11 +61,11 @@ typedef struct vt_run vt_run;
 
 /* What a task function sees. Arguments stay the engine's: they are valid until the function returns. */
 struct vt_call {
-    const struct vt_value *const *args;
+    const struct vt_datum *const *args;
     size_t arg_count;
     void *user;             /* what the task was made with */
-    struct vt_value result; /* to be set by the function; VT_VALUE_NONE at first */
-    struct vt_value
+    struct vt_datum result; /* to be set by the function; VT_DATUM_NONE at first */
+    struct vt_datum
         failure; /* more about why it failed, for a binding; only flat ones leave another process */
     uint32_t task; /* its number */
     uint32_t worker;
@@ -92,27 +92,27 @@ struct vt_arg {
     enum { VT_ARG_IS_VALUE, VT_ARG_IS_KEY, VT_ARG_IS_TASK } type;
     const char *key;
     uint32_t task;
-    struct vt_value value; /* owned by the graph from then on */
+    struct vt_datum value; /* owned by the graph from then on */
 };
 #define VT_ARG_KEY(name)                                                                           \
     {                                                                                              \
         VT_ARG_IS_KEY, name, 0,                                                                    \
         {                                                                                          \
-            VT_VALUE_NONE, {0}, 0, NULL, NULL                                                      \
+            VT_DATUM_NONE, {0}, 0, NULL, NULL                                                      \
         }                                                                                          \
     }
 #define VT_ARG_TASK(number)                                                                        \
     {                                                                                              \
         VT_ARG_IS_TASK, NULL, number,                                                              \
         {                                                                                          \
-            VT_VALUE_NONE, {0}, 0, NULL, NULL                                                      \
+            VT_DATUM_NONE, {0}, 0, NULL, NULL                                                      \
         }                                                                                          \
     }
 #define VT_ARG_INT(number)                                                                         \
     {                                                                                              \
         VT_ARG_IS_VALUE, NULL, 0,                                                                  \
         {                                                                                          \
-            VT_VALUE_INT, {number}, 0, NULL, NULL                                                  \
+            VT_DATUM_INT, {number}, 0, NULL, NULL                                                  \
         }                                                                                          \
     }
 
@@ -125,7 +125,7 @@ VT_API void vt_graph_free(vt_graph *graph);
 VT_API uint32_t vt_graph_task(vt_graph *graph, const char *key, const char *name,
                               vt_function *function, void *user, const struct vt_arg *args,
                               size_t arg_count);
-VT_API uint32_t vt_graph_literal(vt_graph *graph, const char *key, struct vt_value value);
+VT_API uint32_t vt_graph_literal(vt_graph *graph, const char *key, struct vt_datum value);
 VT_API uint32_t vt_graph_alias(vt_graph *graph, const char *key, const char *target);
 
 /* The same for those who have the numbers: all arguments are earlier or later nodes. The quickest way. */
@@ -167,7 +167,7 @@ struct vt_callbacks {
     int (*start)(vt_run *run, void *user);
     int (*start_state)(vt_run *run, vt_state *state, void *user);
     int (*pretask)(vt_run *run, uint32_t task, vt_state *state, void *user);
-    int (*posttask)(vt_run *run, uint32_t task, const struct vt_value *result, vt_state *state,
+    int (*posttask)(vt_run *run, uint32_t task, const struct vt_datum *result, vt_state *state,
                     uint32_t worker, void *user);
     int (*error)(vt_run *run, uint32_t task, const char *message, vt_state *state, uint32_t worker,
                  void *user);
@@ -195,7 +195,7 @@ VT_API uint64_t vt_state_count(const vt_state *state, enum vt_task_phase phase);
 VT_API enum vt_task_phase vt_state_phase(const vt_state *state, uint32_t task);
 VT_API uint32_t vt_state_ready(const vt_state *state,
                                uint32_t place); /* from the one that is next; VT_NO_TASK: no more */
-VT_API const struct vt_value *vt_state_value(const vt_state *state,
+VT_API const struct vt_datum *vt_state_value(const vt_state *state,
                                              uint32_t task); /* NULL: not there */
 VT_API size_t vt_state_dependencies(const vt_state *state, uint32_t task, const uint32_t **tasks);
 VT_API size_t vt_state_dependents(const vt_state *state, uint32_t task, const uint32_t **tasks);
@@ -251,14 +251,14 @@ VT_API void vt_run_cancel(vt_run *run);
 VT_API void vt_run_abandon(vt_run *run);
 
 /* Of the wanted ones; NULL: it could not be had. Stays until vt_run_free(). */
-VT_API const struct vt_value *vt_run_result(const vt_run *run, size_t place);
-VT_API struct vt_value vt_run_take(vt_run *run, size_t place); /* the caller's from then on */
+VT_API const struct vt_datum *vt_run_result(const vt_run *run, size_t place);
+VT_API struct vt_datum vt_run_take(vt_run *run, size_t place); /* the caller's from then on */
 
 /* The first thing that went wrong. Texts are the run's. */
 struct vt_run_failure {
     const char *message;          /* one line with all of this */
     const char *reason;           /* what the task itself said */
-    const struct vt_value *value; /* and what it left in `failure` of its call */
+    const struct vt_datum *value; /* and what it left in `failure` of its call */
     uint32_t task;                /* or VT_NO_TASK */
     const char *key;
     uint32_t worker;

@@ -23,10 +23,10 @@ static int fill(vt_graph *graph, PyObject *inputs)
 
     while (PyDict_Next(inputs, &place, &key, &saved)) {
         const char *text = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
-        struct vt_value value;
+        struct vt_datum value;
 
         if (!text || !PyBytes_Check(saved) ||
-            vt_value_load(&value, PyBytes_AS_STRING(saved), (size_t)PyBytes_GET_SIZE(saved))) {
+            vt_datum_load(&value, PyBytes_AS_STRING(saved), (size_t)PyBytes_GET_SIZE(saved))) {
             PyErr_Format(PyExc_ValueError, "what was given for %R is no value", key);
             return -1;
         }
@@ -60,14 +60,14 @@ static PyObject *results_of(const vt_run *run, PyObject *outputs)
     PyObject *results = PyDict_New();
 
     for (Py_ssize_t i = 0; results && i < PyTuple_GET_SIZE(outputs); i++) {
-        const struct vt_value *value = vt_run_result(run, (size_t)i);
+        const struct vt_datum *value = vt_run_result(run, (size_t)i);
         void *bytes = NULL;
         size_t size = 0;
         PyObject *saved;
 
         if (!value)
             continue;
-        if (vt_value_save(value, &bytes, &size) != 0) {
+        if (vt_datum_save(value, &bytes, &size) != 0) {
             PyErr_Format(PyExc_ValueError, "the value of %R cannot leave this process",
                          PyTuple_GET_ITEM(outputs, i));
             Py_CLEAR(results);

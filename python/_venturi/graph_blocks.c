@@ -143,7 +143,7 @@ out:
 
 /* ---- values -------------------------------------------------------------------------------------- */
 
-static void destroy(struct vt_value *value)
+static void destroy(struct vt_datum *value)
 {
     if (value->destroy)
         value->destroy(value->as.data, value->with);
@@ -151,21 +151,21 @@ static void destroy(struct vt_value *value)
 
 PyObject *vti_py_graph_value(PyObject *module, PyObject *saved)
 {
-    struct vt_value value;
+    struct vt_datum value;
     PyObject *result = NULL;
     Py_buffer bytes;
 
     (void)module;
     if (PyObject_GetBuffer(saved, &bytes, PyBUF_SIMPLE))
         return NULL;
-    if (vt_value_load(&value, bytes.buf, (size_t)bytes.len) != 0) {
+    if (vt_datum_load(&value, bytes.buf, (size_t)bytes.len) != 0) {
         PyErr_SetString(PyExc_ValueError, "these bytes are no value");
     } else {
-        if (value.type == VT_VALUE_INT)
+        if (value.type == VT_DATUM_INT)
             result = PyLong_FromLongLong(value.as.number);
-        else if (value.type == VT_VALUE_DOUBLE)
+        else if (value.type == VT_DATUM_DOUBLE)
             result = PyFloat_FromDouble(value.as.real);
-        else if (value.type == VT_VALUE_BYTES)
+        else if (value.type == VT_DATUM_BYTES)
             result = PyBytes_FromStringAndSize(value.as.data, (Py_ssize_t)value.size);
         else
             result = Py_NewRef(Py_None);

@@ -78,7 +78,7 @@ static int pretask(vt_run *unused, uint32_t task, vt_state *live, void *user)
     return done(run, state && tell_hooks(run, VTI_PY_PRETASK, args, 3));
 }
 
-static int posttask(vt_run *unused, uint32_t task, const struct vt_value *value, vt_state *live,
+static int posttask(vt_run *unused, uint32_t task, const struct vt_datum *value, vt_state *live,
                     uint32_t worker, void *user)
 {
     struct vti_py_run *run = user;
@@ -141,7 +141,7 @@ static int error(vt_run *engine, uint32_t task, const char *message, vt_state *l
     int code;
 
     if (id && failure && failure->task == task && failure->value &&
-        failure->value->type == VT_VALUE_OBJECT)
+        failure->value->type == VT_DATUM_OBJECT)
         exception = Py_NewRef((PyObject *)failure->value->as.data);
     else if (id)
         exception = PyObject_CallFunction(PyExc_RuntimeError, "s", message);

@@ -203,7 +203,7 @@ static void raise_failure(struct vti_py_run *run)
         vti_py_error_give(Py_NewRef(run->stop));
     else if (!failure)
         PyErr_SetString(PyExc_RuntimeError, "the run was cancelled");
-    else if (failure->value && failure->value->type == VT_VALUE_OBJECT)
+    else if (failure->value && failure->value->type == VT_DATUM_OBJECT)
         vti_py_error_give(Py_NewRef((PyObject *)failure->value->as.data));
     else
         vti_py_process_raise(run, failure);
@@ -270,7 +270,7 @@ static PyObject *take_results(struct vti_py_run *run, PyObject *wanted)
             Py_CLEAR(values);
     }
     for (Py_ssize_t i = 0; values && i < count; i++) {
-        struct vt_value value = vt_run_take(run->run, (size_t)i);
+        struct vt_datum value = vt_run_take(run->run, (size_t)i);
 
         if (value.destroy)
             value.destroy(value.as.data, value.with);

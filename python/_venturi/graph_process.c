@@ -27,7 +27,7 @@ static PyObject *pickled(const struct vti_py_run *run, const char *method, PyObj
     return bytes;
 }
 
-static int literal(PyObject *value, struct vt_value *literal, void *with)
+static int literal(PyObject *value, struct vt_datum *literal, void *with)
 {
     PyObject *bytes = pickled(with, "dumps", Py_BuildValue("(O)", value));
     size_t size = bytes ? (size_t)PyBytes_GET_SIZE(bytes) : 0;
@@ -35,7 +35,7 @@ static int literal(PyObject *value, struct vt_value *literal, void *with)
 
     if (copy) {
         memcpy(copy, PyBytes_AS_STRING(bytes), size);
-        *literal = vt_value_bytes(copy, size, free_bytes, NULL);
+        *literal = vt_datum_bytes(copy, size, free_bytes, NULL);
     } else if (bytes) {
         PyErr_NoMemory();
     }
@@ -147,7 +147,7 @@ void vti_py_process_raise(struct vti_py_run *run, const struct vt_run_failure *f
     PyObject *exception = NULL;
     char where[80];
 
-    if (failure->value && failure->value->type == VT_VALUE_BYTES && failure->task != VT_NO_TASK)
+    if (failure->value && failure->value->type == VT_DATUM_BYTES && failure->task != VT_NO_TASK)
         exception = PyObject_CallMethod(run->pickling, "load_error", "y#",
                                         (const char *)failure->value->as.data,
                                         (Py_ssize_t)failure->value->size);

@@ -211,7 +211,7 @@ static int add_task(struct vti_py_builder *builder, struct vti_py_graph *graph,
 static int add_literal(struct vti_py_builder *builder, struct vti_py_graph *graph,
                        const struct vti_py_reading *reading, PyObject *value)
 {
-    struct vt_value literal;
+    struct vt_datum literal;
     PyObject *text = NULL;
     uint32_t node;
 

@@ -27,7 +27,7 @@ struct vti_py_reading {
         has_texts; /* the engine gets the keys as texts: somebody records, or an error is to be told */
     vt_function *function; /* that runs a task; its `user` is the template */
     /* The value of data. -1 with an exception. */
-    int (*literal)(PyObject *value, struct vt_value *literal, void *with);
+    int (*literal)(PyObject *value, struct vt_datum *literal, void *with);
     /* More about a task that was added; may be NULL. -1 with an exception. */
     int (*added)(struct vti_py_graph *graph, uint32_t number, void *with);
     void *with;

@@ -106,13 +106,13 @@ PyObject *vti_py_run_worker_id(const struct vti_py_run *run, uint32_t worker)
     return PyLong_FromUnsignedLongLong(run->pickling ? pid : tid);
 }
 
-PyObject *vti_py_run_object(const struct vti_py_run *run, const struct vt_value *value)
+PyObject *vti_py_run_object(const struct vti_py_run *run, const struct vt_datum *value)
 {
-    if (!value || value->type == VT_VALUE_NONE)
+    if (!value || value->type == VT_DATUM_NONE)
         Py_RETURN_NONE;
-    if (value->type == VT_VALUE_OBJECT)
+    if (value->type == VT_DATUM_OBJECT)
         return Py_NewRef((PyObject *)value->as.data);
-    if (value->type != VT_VALUE_BYTES || !run->pickling) {
+    if (value->type != VT_DATUM_BYTES || !run->pickling) {
         PyErr_SetString(PyExc_TypeError, "a value that is no object of Python");
         return NULL;
     }

@@ -64,6 +64,6 @@ VTI_PY_HIDDEN PyObject *vti_py_run_worker_id(const struct vti_py_run *run, uint3
 
 /* An object from a value of the engine: a new reference, NULL with an exception. */
 VTI_PY_HIDDEN PyObject *vti_py_run_object(const struct vti_py_run *run,
-                                          const struct vt_value *value);
+                                          const struct vt_datum *value);
 
 #endif

@@ -129,7 +129,7 @@ static PyObject *ready(struct state *state, PyObject *unused)
 static PyObject *value(struct state *state, PyObject *key)
 {
     const struct vti_py_run *run = state->run;
-    const struct vt_value *known = NULL;
+    const struct vt_datum *known = NULL;
     PyObject *kept;
     uint32_t number;
 
@@ -140,7 +140,7 @@ static PyObject *value(struct state *state, PyObject *key)
         return NULL;
     if (run->live)
         known = vt_state_value(run->live, number);
-    if (known && known->type != VT_VALUE_NONE)
+    if (known && known->type != VT_DATUM_NONE)
         return vti_py_run_object(run, known);
     PyErr_SetObject(PyExc_KeyError, key);
     return NULL;

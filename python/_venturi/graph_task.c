@@ -86,13 +86,13 @@ static void drop(void *data, void *with)
     PyGILState_Release(state);
 }
 
-struct vt_value vti_py_value(PyObject *object, size_t size)
+struct vt_datum vti_py_value(PyObject *object, size_t size)
 {
-    return (struct vt_value){
-        .type = VT_VALUE_OBJECT, .as.data = object, .size = size, .destroy = drop};
+    return (struct vt_datum){
+        .type = VT_DATUM_OBJECT, .as.data = object, .size = size, .destroy = drop};
 }
 
-int vti_py_task_literal(PyObject *value, struct vt_value *literal, void *with)
+int vti_py_task_literal(PyObject *value, struct vt_datum *literal, void *with)
 {
     (void)with;
     *literal = vti_py_value(Py_NewRef(value), 0);

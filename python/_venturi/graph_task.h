@@ -12,8 +12,8 @@
 VTI_PY_HIDDEN int vti_py_task_run(struct vt_call *call);
 
 /* A value that holds a reference, which is taken over. */
-VTI_PY_HIDDEN struct vt_value vti_py_value(PyObject *object, size_t size);
-VTI_PY_HIDDEN int vti_py_task_literal(PyObject *value, struct vt_value *literal, void *with);
+VTI_PY_HIDDEN struct vt_datum vti_py_value(PyObject *object, size_t size);
+VTI_PY_HIDDEN int vti_py_task_literal(PyObject *value, struct vt_datum *literal, void *with);
 
 /* The hooks of vt_run_options. `user` is the run. */
 VTI_PY_HIDDEN void vti_py_thread_begin(void *user);

@@ -46,7 +46,7 @@ static PyObject **load_values(const struct vt_call *call)
     if (!values)
         PyErr_NoMemory();
     for (; values && count < call->arg_count; count++) {
-        const struct vt_value *value = call->args[count];
+        const struct vt_datum *value = call->args[count];
 
         values[count] = loads("loads", value->as.data, value->size);
         if (!values[count]) {
@@ -114,7 +114,7 @@ static int fail(struct vt_call *call)
 
         if (copy) {
             memcpy(copy, PyBytes_AS_STRING(bytes), size);
-            call->failure = vt_value_bytes(copy, size, free_bytes, NULL);
+            call->failure = vt_datum_bytes(copy, size, free_bytes, NULL);
         }
     }
     Py_XDECREF(bytes);

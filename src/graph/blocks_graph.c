@@ -109,7 +109,7 @@ static int add_output(struct copy *copy, uint32_t node)
     uint32_t target = vti_plan_target(copy->blocks->plan, copy->from, node);
     char room[16], other[16];
     const char *key = vti_graph_key(copy->from, node, room);
-    struct vt_value value;
+    struct vt_datum value;
     int result = 0;
 
     if (copy->from->nodes[target].type == VTI_NODE_LITERAL) {
@@ -139,7 +139,7 @@ vt_graph *vt_blocks_graph(vt_blocks *blocks, uint32_t block)
         return NULL;
     for (size_t i = 0; i < known.input_count && result == 0; i++)
         if (vt_graph_literal(copy.to, vti_graph_key(copy.from, known.inputs[i], room),
-                             (struct vt_value){0}) == VT_NO_TASK)
+                             (struct vt_datum){0}) == VT_NO_TASK)
             result = vti_graph_fail(copy.from, VTI_E_LIMIT, "%s", vt_graph_error(copy.to));
     for (uint32_t i = 0; i < known.tasks && result == 0; i++)
         result = add_task(&copy, blocks->order[blocks->blocks[block].first + i]);

@@ -52,8 +52,8 @@ void vti_call_make(vt_function *function, struct vt_call *call, struct vti_done 
     uint64_t used = 0;
     int code;
 
-    call->result = (struct vt_value){0};
-    call->failure = (struct vt_value){0};
+    call->result = (struct vt_datum){0};
+    call->failure = (struct vt_datum){0};
     inner->reason = NULL;
     if (cpu != NULL && cpu->is_exact)
         used = cpu_now();
@@ -121,6 +121,6 @@ void *vt_call_bytes(struct vt_call *call, size_t size)
         return inner->make_bytes(inner, size, &call->result);
     data = malloc(size == 0 ? 1 : size);
     if (data != NULL)
-        call->result = vt_value_bytes(data, size, destroy_bytes, NULL);
+        call->result = vt_datum_bytes(data, size, destroy_bytes, NULL);
     return data;
 }

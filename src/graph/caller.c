@@ -22,7 +22,7 @@ void vti_caller_close(struct vti_caller *caller)
     free(caller->many);
 }
 
-void vti_run_args(const vt_run *run, uint32_t task, const struct vt_value **args)
+void vti_run_args(const vt_run *run, uint32_t task, const struct vt_datum **args)
 {
     const struct vti_node *node = &run->graph->nodes[task];
     const uint32_t *from = run->plan->args + node->first_arg;
@@ -37,9 +37,9 @@ void vti_run_args(const vt_run *run, uint32_t task, const struct vt_value **args
 }
 
 /* Room for so many arguments, NULL: no memory. */
-static const struct vt_value **room_for(struct vti_caller *caller, size_t count)
+static const struct vt_datum **room_for(struct vti_caller *caller, size_t count)
 {
-    const struct vt_value **moved;
+    const struct vt_datum **moved;
 
     if (count <= sizeof caller->few / sizeof caller->few[0])
         return caller->few;
@@ -67,7 +67,7 @@ void vti_caller_make(struct vti_caller *caller, uint32_t task, uint32_t try_, st
 {
     const vt_run *run = caller->run;
     const struct vti_node *node = &run->graph->nodes[task];
-    const struct vt_value **args = room_for(caller, node->arg_count);
+    const struct vt_datum **args = room_for(caller, node->arg_count);
 
     if (args != NULL)
         vti_run_args(run, task, args);

@@ -9,8 +9,8 @@ struct vti_caller {
     struct vti_call inner;
     struct vt_call call;
     struct vti_cpu cpu;
-    const struct vt_value *few[16];
-    const struct vt_value **many; /* owned, for more than those; NULL: not yet */
+    const struct vt_datum *few[16];
+    const struct vt_datum **many; /* owned, for more than those; NULL: not yet */
     size_t many_room;
     bool has_times; /* some task has a limit */
 };

@@ -28,8 +28,8 @@ struct vti_done {
     bool is_cpu_estimated;
     uint64_t start, end; /* of vt_task_clock(), as the worker read it */
     uint64_t cpu_ns;     /* or VT_UNKNOWN */
-    struct vt_value result;
-    struct vt_value failure;
+    struct vt_datum result;
+    struct vt_datum failure;
     char *reason; /* malloc, or NULL: one line of why it failed */
 };
 

@@ -183,9 +183,9 @@ memory:
 }
 
 /* Keeps a value; its number, or VTI_NO_TEXT after destroying it. */
-static uint32_t value_add(vt_graph *graph, const struct vt_value *value)
+static uint32_t value_add(vt_graph *graph, const struct vt_datum *value)
 {
-    struct vt_value kept = *value;
+    struct vt_datum kept = *value;
 
     if (graph->value_count >= VTI_MAX_NODES ||
         !HAS_ROOM(graph->values, &graph->value_room, graph->value_count, 1)) {
@@ -244,7 +244,7 @@ static void destroy_values(const struct vt_arg *args, size_t count)
     size_t i;
 
     for (i = 0; i < count; i++) {
-        struct vt_value value = args[i].value;
+        struct vt_datum value = args[i].value;
 
         if (args[i].type == VT_ARG_IS_VALUE)
             vti_value_destroy(&value);
@@ -304,7 +304,7 @@ uint32_t vt_graph_call(vt_graph *graph, const char *name, vt_function *function,
     return graph->count - 1;
 }
 
-uint32_t vt_graph_literal(vt_graph *graph, const char *key, struct vt_value value)
+uint32_t vt_graph_literal(vt_graph *graph, const char *key, struct vt_datum value)
 {
     struct vti_node *node = node_add(graph, key, VTI_NODE_LITERAL);
     uint32_t number;

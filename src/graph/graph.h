@@ -69,7 +69,7 @@ struct vt_graph {
     size_t room;
     uint32_t *args;
     size_t arg_count, arg_room;
-    struct vt_value *values;
+    struct vt_datum *values;
     size_t value_count, value_room;
     struct vti_special *specials; /* see vti_graph_special() */
     size_t special_count, special_room;

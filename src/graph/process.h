@@ -73,7 +73,7 @@ struct vti_processes {
     struct vti_done *kept; /* to be collected next */
     size_t kept_first, kept_count, kept_room;
 
-    const struct vt_value **args; /* of one task */
+    const struct vt_datum **args; /* of one task */
     size_t arg_room;
     struct vti_names *names; /* what was copied for started workers */
 };

@@ -111,7 +111,7 @@ static void learn(struct vti_processes *all, const struct vti_done *done)
                 (double)all->executor.run->ticks_per_second;
 
     all->task_ns += ((ns < 300 ? 300 : ns) - all->task_ns) / 8;
-    if (done->result.type == VT_VALUE_BYTES || all->result_bytes > 1)
+    if (done->result.type == VT_DATUM_BYTES || all->result_bytes > 1)
         all->result_bytes += ((double)done->result.size - all->result_bytes) / 8;
 }
 

@@ -77,15 +77,15 @@ static int copy_once(struct vti_processes *all, const void *data, size_t size, u
     return 0;
 }
 
-static int flatten(struct vti_processes *all, const struct vt_value *value, struct vti_flat *flat)
+static int flatten(struct vti_processes *all, const struct vt_datum *value, struct vti_flat *flat)
 {
     uint64_t offset = 0;
 
     *flat = (struct vti_flat){.type = value->type, .size = value->size};
-    if (value->type == VT_VALUE_OBJECT)
+    if (value->type == VT_DATUM_OBJECT)
         return vti_fail(VTI_E_USAGE,
                         "an argument is an object: only numbers and bytes can go to a process");
-    if (value->type != VT_VALUE_BYTES) {
+    if (value->type != VT_DATUM_BYTES) {
         memcpy(&flat->bits, &value->as, sizeof flat->bits);
         return 0;
     }
@@ -133,7 +133,7 @@ static int fill_function(struct vti_processes *all, struct vti_sent *sent, struc
 
 /* What is still to come from this lane is named by its slot. */
 static int fill_arg(struct vti_processes *all, struct vti_crew *crew, struct vti_sent *sent,
-                    uint32_t arg, const struct vt_value *value, struct vti_flat *flat)
+                    uint32_t arg, const struct vt_datum *value, struct vti_flat *flat)
 {
     uint32_t place = (arg & VTI_ARG_TYPE) == VTI_ARG_TASK ? all->where[arg & VTI_ARG_NUMBER]
                                                           : VTI_NOWHERE;
@@ -151,7 +151,7 @@ static int fill_arg(struct vti_processes *all, struct vti_crew *crew, struct vti
 
 static int make_room(struct vti_processes *all, size_t count)
 {
-    const struct vt_value **args;
+    const struct vt_datum **args;
 
     if (count <= all->arg_room)
         return 0;

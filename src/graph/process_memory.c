@@ -162,7 +162,7 @@ static bool is_inside(const struct vti_memory *memory, uint64_t offset, uint64_t
            size <= memory->bytes - offset;
 }
 
-int vti_memory_value(struct vti_memory *memory, const struct vti_flat *flat, struct vt_value *value)
+int vti_memory_value(struct vti_memory *memory, const struct vti_flat *flat, struct vt_datum *value)
 {
     uint64_t size = flat->size, bits = flat->bits;
     uint32_t segment, span;
@@ -170,19 +170,19 @@ int vti_memory_value(struct vti_memory *memory, const struct vti_flat *flat, str
     memset(value, 0, sizeof *value);
     value->type = flat->type;
     value->size = size;
-    if (flat->type == VT_VALUE_NONE || flat->type == VT_VALUE_INT ||
-        flat->type == VT_VALUE_DOUBLE) {
+    if (flat->type == VT_DATUM_NONE || flat->type == VT_DATUM_INT ||
+        flat->type == VT_DATUM_DOUBLE) {
         memcpy(&value->as, &bits, sizeof value->as);
         return 0;
     }
-    if (flat->type != VT_VALUE_BYTES || (flat->place == VTI_FLAT_HERE && size) ||
+    if (flat->type != VT_DATUM_BYTES || (flat->place == VTI_FLAT_HERE && size) ||
         (flat->place != VTI_FLAT_HERE && !is_inside(memory, bits, size))) {
-        value->type = VT_VALUE_NONE;
+        value->type = VT_DATUM_NONE;
         return -1;
     }
     if (flat->place == VTI_FLAT_HERE)
         return 0;
-    *value = vt_value_bytes((uint8_t *)memory->header + bits, size, destroy, memory);
+    *value = vt_datum_bytes((uint8_t *)memory->header + bits, size, destroy, memory);
     segment = vti_segments_of(&memory->segments, bits);
     span = size ? (uint32_t)((size - 1) / memory->segments.bytes) + 1 : 1;
     pthread_mutex_lock(&memory->lock);
@@ -198,7 +198,7 @@ char *vti_memory_text(struct vti_memory *memory, const struct vti_flat *flat)
     uint64_t offset = flat->bits, size = flat->size;
     char *text;
 
-    if (flat->type != VT_VALUE_BYTES || offset >= memory->bytes || size >= memory->bytes - offset)
+    if (flat->type != VT_DATUM_BYTES || offset >= memory->bytes || size >= memory->bytes - offset)
         return NULL;
     text = strndup((const char *)memory->header + offset, size);
     pthread_mutex_lock(&memory->lock);

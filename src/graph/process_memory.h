@@ -30,7 +30,7 @@ void vti_memory_close(struct vti_memory *memory);
 
 /* A result that a worker left, as a value that belongs to the caller. -1: it is not what a worker could have left. */
 int vti_memory_value(struct vti_memory *memory, const struct vti_flat *flat,
-                     struct vt_value *value);
+                     struct vt_datum *value);
 
 /* A text that a worker left, malloc; its block is given back. NULL: none. */
 char *vti_memory_text(struct vti_memory *memory, const struct vti_flat *flat);

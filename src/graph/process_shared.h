@@ -27,7 +27,7 @@ enum vti_flat_place {
 
 /* A value that can be seen by another process. */
 struct vti_flat {
-    uint32_t type;  /* of struct vt_value */
+    uint32_t type;  /* of struct vt_datum */
     uint32_t place; /* enum vti_flat_place */
     uint64_t size;
     uint64_t bits;

@@ -121,7 +121,7 @@ void vt_run_abandon(vt_run *run)
 }
 
 /* The value of a node that was computed or was there from the beginning; NULL. */
-static const struct vt_value *value_of(const vt_run *run, uint32_t node)
+static const struct vt_datum *value_of(const vt_run *run, uint32_t node)
 {
     if (run->items == NULL || run->items[node].phase != VT_PHASE_FINISHED)
         return NULL;
@@ -130,17 +130,17 @@ static const struct vt_value *value_of(const vt_run *run, uint32_t node)
     return &run->items[node].value;
 }
 
-const struct vt_value *vt_run_result(const vt_run *run, size_t place)
+const struct vt_datum *vt_run_result(const vt_run *run, size_t place)
 {
     if (place >= run->wanted_count || run->items == NULL)
         return NULL;
     return value_of(run, vti_plan_target(run->plan, run->graph, run->wanted[place]));
 }
 
-struct vt_value vt_run_take(vt_run *run, size_t place)
+struct vt_datum vt_run_take(vt_run *run, size_t place)
 {
-    const struct vt_value *found = vt_run_result(run, place);
-    struct vt_value value = {0};
+    const struct vt_datum *found = vt_run_result(run, place);
+    struct vt_datum value = {0};
     struct vti_item *item;
 
     if (found == NULL)
@@ -149,7 +149,7 @@ struct vt_value vt_run_take(vt_run *run, size_t place)
     item = &run->items[vti_plan_target(run->plan, run->graph, run->wanted[place])];
     if (found == &item->value) {
         item->value.destroy = NULL;
-        item->value.type = VT_VALUE_NONE;
+        item->value.type = VT_DATUM_NONE;
         item->phase = VT_PHASE_RELEASED;
     } else {
         value.destroy = NULL; /* the graph's, which may be run again */

@@ -15,7 +15,7 @@
 
 /* For each node of the graph; 56 bytes. Nodes that the run does not need have phase 0. */
 struct vti_item {
-    struct vt_value value; /* `size` stays when the value is gone */
+    struct vt_datum value; /* `size` stays when the value is gone */
     uint32_t missing;      /* dependencies that are not there yet; atomic */
     uint32_t uses;         /* dependents that are not over yet, and one if it is wanted; atomic */
     uint32_t order;        /* the place in the static order: lower ones first */
@@ -46,7 +46,7 @@ struct vti_failure {
     pthread_mutex_t lock;
     bool is_set;
     struct vt_run_failure told; /* texts are owned */
-    struct vt_value value;      /* `told.value` points here */
+    struct vt_datum value;      /* `told.value` points here */
     uint32_t *skipped;
     size_t skipped_count, skipped_room;
 };
@@ -106,7 +106,7 @@ struct vt_run {
 void vti_run_drop(vt_run *run);
 
 /* The arguments of a call: pointers to the values, in the room given (arg_count of the node). They stay until the task is over. */
-void vti_run_args(const vt_run *run, uint32_t task, const struct vt_value **args);
+void vti_run_args(const vt_run *run, uint32_t task, const struct vt_datum **args);
 
 /* The executor that vt_run_cancel() wakes; NULL: it is about to be closed, and nobody is using it when this returns. */
 void vti_run_set_executor(vt_run *run, struct vti_executor *executor);
@@ -133,7 +133,7 @@ unsigned vti_run_retries(const vt_run *run, uint32_t task);
 struct vti_call {
     char *reason; /* malloc; of vt_call_fail(), or NULL */
     void *(*make_bytes)(struct vti_call *call, size_t size,
-                        struct vt_value *value); /* NULL: malloc */
+                        struct vt_datum *value); /* NULL: malloc */
     void *with;
     const uint32_t *is_cancelled; /* atomic; not 0: given up. May be NULL */
     const uint32_t *is_expired;   /* the same for this try alone */
@@ -159,6 +159,6 @@ void vti_cpu_begin(struct vti_cpu *cpu, bool is_exact, uint64_t ticks_per_second
 void vti_call_make(vt_function *function, struct vt_call *call, struct vti_done *done);
 
 /* Destroys a value, once; its size stays. */
-void vti_value_destroy(struct vt_value *value);
+void vti_value_destroy(struct vt_datum *value);
 
 #endif

@@ -11,12 +11,12 @@
 #define VTI_SAVE_HAS_SPECIAL 0x10 /* with the type of a node */
 
 /* Negative: it is an object. */
-int vti_value_put(struct vti_buf *buf, const struct vt_value *value);
+int vti_value_put(struct vti_buf *buf, const struct vt_datum *value);
 
 /* Negative: it is none, or there is no memory. Bytes are copied. */
-int vti_value_get(struct vti_reader *reader, struct vt_value *value);
+int vti_value_get(struct vti_reader *reader, struct vt_datum *value);
 
 /* A copy that belongs to the caller: NULL, no memory. */
-int vti_value_copy(const struct vt_value *value, struct vt_value *copy);
+int vti_value_copy(const struct vt_datum *value, struct vt_datum *copy);
 
 #endif

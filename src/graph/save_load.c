@@ -163,7 +163,7 @@ static int get_node(struct load *load)
     uint8_t type = vti_reader_u8(&load->reader);
     size_t key_size = get_count(&load->reader);
     char *key = key_size ? get_text(&load->reader, key_size - 1) : NULL;
-    struct vt_value value;
+    struct vt_datum value;
     int result = -1;
 
     if (load->reader.failed || (key_size && key == NULL))

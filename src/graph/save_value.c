@@ -13,7 +13,7 @@ static void destroy_copy(void *data, void *with)
     free(data);
 }
 
-static int make_bytes(struct vt_value *value, const void *bytes, size_t size)
+static int make_bytes(struct vt_datum *value, const void *bytes, size_t size)
 {
     void *copy = malloc(size ? size : 1);
 
@@ -21,26 +21,26 @@ static int make_bytes(struct vt_value *value, const void *bytes, size_t size)
         return VTI_E_NOMEM;
     if (size)
         memcpy(copy, bytes, size);
-    *value = vt_value_bytes(copy, size, destroy_copy, NULL);
+    *value = vt_datum_bytes(copy, size, destroy_copy, NULL);
     return 0;
 }
 
-int vti_value_put(struct vti_buf *buf, const struct vt_value *value)
+int vti_value_put(struct vti_buf *buf, const struct vt_datum *value)
 {
     uint64_t bits;
 
-    if (value->type == VT_VALUE_OBJECT)
+    if (value->type == VT_DATUM_OBJECT)
         return VTI_E_USAGE;
     vti_buf_add_u8(buf, (uint8_t)value->type);
     switch (value->type) {
-    case VT_VALUE_INT:
+    case VT_DATUM_INT:
         vti_buf_add_signed(buf, value->as.number);
         break;
-    case VT_VALUE_DOUBLE:
+    case VT_DATUM_DOUBLE:
         memcpy(&bits, &value->as.real, sizeof bits);
         vti_buf_add_u64(buf, bits);
         break;
-    case VT_VALUE_BYTES:
+    case VT_DATUM_BYTES:
         vti_buf_add_varint(buf, value->size);
         vti_buf_add(buf, value->as.data, value->size);
         break;
@@ -50,7 +50,7 @@ int vti_value_put(struct vti_buf *buf, const struct vt_value *value)
     return 0;
 }
 
-int vti_value_get(struct vti_reader *reader, struct vt_value *value)
+int vti_value_get(struct vti_reader *reader, struct vt_datum *value)
 {
     uint8_t type = vti_reader_u8(reader);
     const char *bytes;
@@ -58,18 +58,18 @@ int vti_value_get(struct vti_reader *reader, struct vt_value *value)
     size_t size = 0;
 
     memset(value, 0, sizeof *value);
-    switch (reader->failed ? VT_VALUE_OBJECT : type) {
-    case VT_VALUE_NONE:
+    switch (reader->failed ? VT_DATUM_OBJECT : type) {
+    case VT_DATUM_NONE:
         return 0;
-    case VT_VALUE_INT:
-        *value = vt_value_int(vti_reader_signed(reader));
+    case VT_DATUM_INT:
+        *value = vt_datum_int(vti_reader_signed(reader));
         break;
-    case VT_VALUE_DOUBLE:
-        *value = vt_value_double(0);
+    case VT_DATUM_DOUBLE:
+        *value = vt_datum_double(0);
         bits = vti_reader_u64(reader);
         memcpy(&value->as.real, &bits, sizeof bits);
         break;
-    case VT_VALUE_BYTES:
+    case VT_DATUM_BYTES:
         bytes = vti_reader_string(reader, &size);
         return reader->failed ? VTI_E_DAMAGED : make_bytes(value, bytes, size);
     default:
@@ -78,18 +78,18 @@ int vti_value_get(struct vti_reader *reader, struct vt_value *value)
     return reader->failed ? VTI_E_DAMAGED : 0;
 }
 
-int vti_value_copy(const struct vt_value *value, struct vt_value *copy)
+int vti_value_copy(const struct vt_datum *value, struct vt_datum *copy)
 {
-    if (value->type == VT_VALUE_OBJECT)
+    if (value->type == VT_DATUM_OBJECT)
         return VTI_E_USAGE;
-    if (value->type == VT_VALUE_BYTES)
+    if (value->type == VT_DATUM_BYTES)
         return make_bytes(copy, value->as.data, value->size);
     *copy = *value;
     copy->destroy = NULL;
     return 0;
 }
 
-int vt_value_save(const struct vt_value *value, void **bytes, size_t *size)
+int vt_datum_save(const struct vt_datum *value, void **bytes, size_t *size)
 {
     struct vti_buf buf = {0};
     int result = vti_value_put(&buf, value);
@@ -105,7 +105,7 @@ int vt_value_save(const struct vt_value *value, void **bytes, size_t *size)
     return 0;
 }
 
-int vt_value_load(struct vt_value *value, const void *bytes, size_t size)
+int vt_datum_load(struct vt_datum *value, const void *bytes, size_t size)
 {
     struct vti_reader reader;
     int result;
@@ -122,10 +122,10 @@ int vt_value_load(struct vt_value *value, const void *bytes, size_t size)
     return result;
 }
 
-int vt_graph_fill(vt_graph *graph, const char *key, struct vt_value value)
+int vt_graph_fill(vt_graph *graph, const char *key, struct vt_datum value)
 {
     uint32_t node = vt_graph_find(graph, key);
-    struct vt_value *old;
+    struct vt_datum *old;
 
     if (node == VT_NO_TASK || graph->nodes[node].type != VTI_NODE_LITERAL)
         return vti_graph_fail(graph, VTI_E_NOT_FOUND, "there is no literal '%.200s'", key);

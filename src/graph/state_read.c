@@ -33,7 +33,7 @@ uint32_t vt_state_ready(const vt_state *state, uint32_t place)
     return run->ready == NULL ? VT_NO_TASK : vti_ready_at(run->ready, place);
 }
 
-const struct vt_value *vt_state_value(const vt_state *state, uint32_t task)
+const struct vt_datum *vt_state_value(const vt_state *state, uint32_t task)
 {
     const vt_run *run = run_of(state);
     uint32_t node;

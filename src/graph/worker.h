@@ -15,8 +15,8 @@ struct vti_worker {
     struct vti_lane *lane;
     int control, caller;
     struct vti_space space;
-    struct vt_value *values; /* of the arguments of the call that is made; owned */
-    const struct vt_value **args;
+    struct vt_datum *values; /* of the arguments of the call that is made; owned */
+    const struct vt_datum **args;
     size_t room;
     struct vti_worker_name *names; /* of functions, by offset; owned */
     size_t name_count;

@@ -51,7 +51,7 @@ static void put_reason(struct vti_worker *worker, struct vti_slot *slot, const c
     }
     memcpy(base(worker) + offset, text, size);
     base(worker)[offset + size] = 0;
-    slot->reason = (struct vti_flat){VT_VALUE_BYTES, VTI_FLAT_SHARED, size, offset};
+    slot->reason = (struct vti_flat){VT_DATUM_BYTES, VTI_FLAT_SHARED, size, offset};
 }
 
 __attribute__((format(printf, 3, 4))) static int refuse(struct vti_worker *worker,
@@ -78,7 +78,7 @@ static void refuse_size(struct vti_worker *worker, struct vti_slot *slot, size_t
 }
 
 /* 0: it is the result of a slot that has none. */
-static int value_of(struct vti_worker *worker, const struct vti_flat *flat, struct vt_value *value)
+static int value_of(struct vti_worker *worker, const struct vti_flat *flat, struct vt_datum *value)
 {
     if (flat->place == VTI_FLAT_SLOT) {
         struct vti_slot *slot = &worker->lane->slots[flat->bits % VTI_LANE_SLOTS];
@@ -92,7 +92,7 @@ static int value_of(struct vti_worker *worker, const struct vti_flat *flat, stru
     value->size = flat->size;
     if (flat->place == VTI_FLAT_SHARED)
         value->as.data = base(worker) + flat->bits;
-    else if (flat->type != VT_VALUE_NONE)
+    else if (flat->type != VT_DATUM_NONE)
         memcpy(&value->as, &flat->bits, sizeof value->as);
     return 1;
 }
@@ -158,7 +158,7 @@ int vti_worker_args(struct vti_worker *worker, struct vti_slot *slot, vt_functio
     return 1;
 }
 
-static void *make_bytes(struct vti_call *call, size_t size, struct vt_value *value)
+static void *make_bytes(struct vti_call *call, size_t size, struct vt_datum *value)
 {
     struct vti_worker *worker = call->with;
 
@@ -168,21 +168,21 @@ static void *make_bytes(struct vti_call *call, size_t size, struct vt_value *val
     worker->made = take(worker, size);
     if (!worker->made)
         return NULL;
-    *value = vt_value_bytes(base(worker) + worker->made, size, NULL, NULL);
+    *value = vt_datum_bytes(base(worker) + worker->made, size, NULL, NULL);
     return value->as.data;
 }
 
 /* What a call left, as others can see it: -1 if they cannot. */
-static int flatten(struct vti_worker *worker, struct vti_slot *slot, const struct vt_value *value,
+static int flatten(struct vti_worker *worker, struct vti_slot *slot, const struct vt_datum *value,
                    struct vti_flat *flat)
 {
     uint64_t offset = 0;
 
     *flat = (struct vti_flat){.type = value->type, .size = value->size};
-    if (value->type == VT_VALUE_OBJECT)
+    if (value->type == VT_DATUM_OBJECT)
         return refuse(worker, slot,
                       "its result is an object: only numbers and bytes can leave a process");
-    if (value->type != VT_VALUE_BYTES) {
+    if (value->type != VT_DATUM_BYTES) {
         memcpy(&flat->bits, &value->as, sizeof flat->bits);
         return 0;
     }
@@ -219,7 +219,7 @@ static enum vti_slot_state leave(struct vti_worker *worker, struct vti_slot *slo
             refuse_size(worker, slot, worker->made_size);
         else if (done->reason != NULL)
             put_reason(worker, slot, done->reason);
-        if (done->failure.type == VT_VALUE_OBJECT ||
+        if (done->failure.type == VT_DATUM_OBJECT ||
             flatten(worker, slot, &done->failure, &slot->failure) != 0)
             slot->failure = (struct vti_flat){0};
     }

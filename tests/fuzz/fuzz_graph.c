@@ -18,19 +18,19 @@ static int add(struct vt_call *call)
 
     for (size_t i = 0; i < call->arg_count; i++)
         sum += call->args[i]->type;
-    call->result = vt_value_int(sum);
+    call->result = vt_datum_int(sum);
     return 0;
 }
 
 static void use_value(const uint8_t *data, size_t size)
 {
-    struct vt_value value;
+    struct vt_datum value;
     void *bytes;
     size_t count;
 
-    if (vt_value_load(&value, data, size) != 0)
+    if (vt_datum_load(&value, data, size) != 0)
         return;
-    require(vt_value_save(&value, &bytes, &count) == 0 && count <= size);
+    require(vt_datum_save(&value, &bytes, &count) == 0 && count <= size);
     free(bytes);
     if (value.destroy)
         value.destroy(value.as.data, value.with);

@@ -21,7 +21,7 @@ static int make(struct vt_call *call)
 {
     static char something;
 
-    call->result = vt_value_object(&something, 1, gone, NULL);
+    call->result = vt_datum_object(&something, 1, gone, NULL);
     if (++live > peak)
         peak = live;
     return 0;

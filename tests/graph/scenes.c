@@ -20,7 +20,7 @@ static int sum(struct vt_call *call)
 
     for (i = 0; i < call->arg_count; i++)
         total += call->args[i]->as.number;
-    call->result = vt_value_int(total);
+    call->result = vt_datum_int(total);
     return 0;
 }
 
@@ -95,7 +95,7 @@ static int run_inside(struct vt_call *call)
     vt_run *run = vt_run_new(graph, &options);
     int code = vt_run_go(run);
 
-    call->result = vt_value_int(code);
+    call->result = vt_datum_int(code);
     vt_run_free(run);
     vt_graph_free(graph);
     return code;

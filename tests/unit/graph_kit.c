@@ -66,7 +66,7 @@ static void destroy(void *data, void *with)
     __atomic_add_fetch(&kit_destroyed, 1, __ATOMIC_RELEASE);
 }
 
-struct vt_value kit_value(int64_t number)
+struct vt_datum kit_value(int64_t number)
 {
     struct counted *counted = malloc(sizeof *counted);
     long live;
@@ -77,12 +77,12 @@ struct vt_value kit_value(int64_t number)
            __atomic_load_n(&kit_destroyed, __ATOMIC_RELAXED);
     if (live > __atomic_load_n(&kit_most, __ATOMIC_RELAXED))
         __atomic_store_n(&kit_most, live, __ATOMIC_RELAXED);
-    return vt_value_object(counted, sizeof *counted, destroy, &kit_made);
+    return vt_datum_object(counted, sizeof *counted, destroy, &kit_made);
 }
 
-int64_t kit_number(const struct vt_value *value)
+int64_t kit_number(const struct vt_datum *value)
 {
-    return value->type == VT_VALUE_OBJECT ? ((const struct counted *)value->as.data)->number
+    return value->type == VT_DATUM_OBJECT ? ((const struct counted *)value->as.data)->number
                                           : value->as.number;
 }
 

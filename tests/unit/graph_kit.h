@@ -19,8 +19,8 @@ void kit_begin(void);
 void kit_end(void);
 
 /* A value that is counted; the number is its content. */
-struct vt_value kit_value(int64_t number);
-int64_t kit_number(const struct vt_value *value);
+struct vt_datum kit_value(int64_t number);
+int64_t kit_number(const struct vt_datum *value);
 
 /* Tasks: the sum of all arguments plus one; one that fails and leaves a result and a failure behind; fails in its first `user` tries;
  * takes until it is told to stop; sleeps `user` milliseconds whatever it is told. */

@@ -174,7 +174,7 @@ static void long_chains_of_aliases(void **state)
         snprintf(other, sizeof other, "a%d", i + 1);
         vt_graph_alias(graph, key, other);
     }
-    vt_graph_literal(graph, "a50000", vt_value_int(7));
+    vt_graph_literal(graph, "a50000", vt_datum_int(7));
     assert_int_equal(result_of(graph, "a0"), 7);
     assert_int_equal(result_of(graph, "a25000"), 7);
     vt_graph_free(graph);

@@ -18,7 +18,7 @@ static int add(struct vt_call *call)
 
     for (size_t i = 0; i < call->arg_count; i++)
         sum = (sum * 31 + call->args[i]->as.number) % 1000003;
-    call->result = vt_value_int(sum);
+    call->result = vt_datum_int(sum);
     return 0;
 }
 
@@ -26,7 +26,7 @@ static vt_graph *random_graph(unsigned seed, unsigned count)
 {
     vt_graph *graph = vt_graph_new();
 
-    vt_graph_literal(graph, "seven", vt_value_int(7));
+    vt_graph_literal(graph, "seven", vt_datum_int(7));
     for (unsigned i = 0; i < count; i++) {
         struct vt_arg args[4] = {VT_ARG_KEY("seven")};
         unsigned arg_count = 1;
@@ -63,7 +63,7 @@ static void run_block(vt_graph *graph, vt_blocks *blocks, uint32_t number, int64
     for (size_t i = 0; i < known.input_count; i++) {
         assert_true(vt_blocks_of(blocks, known.inputs[i]) < number);
         assert_int_equal(vt_graph_fill(loaded, vt_graph_key(graph, known.inputs[i]),
-                                       vt_value_int(values[known.inputs[i]])),
+                                       vt_datum_int(values[known.inputs[i]])),
                          0);
     }
     run = vt_run_new(loaded, NULL);
@@ -186,7 +186,7 @@ static void test_aliases(void **state)
     uint32_t wanted[3];
 
     (void)state;
-    vt_graph_literal(graph, "two", vt_value_int(2));
+    vt_graph_literal(graph, "two", vt_datum_int(2));
     wanted[0] = vt_graph_alias(graph, "as two", "two");
     vt_graph_task(graph, "x", "add", add, NULL, (struct vt_arg[]){VT_ARG_KEY("as two")}, 1);
     wanted[1] = vt_graph_alias(graph, "as x", "x");

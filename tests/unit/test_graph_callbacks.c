@@ -56,7 +56,7 @@ static int on_pretask(vt_run *run, uint32_t task, vt_state *state, void *user)
     return note(user, "<", task);
 }
 
-static int on_posttask(vt_run *run, uint32_t task, const struct vt_value *result, vt_state *state,
+static int on_posttask(vt_run *run, uint32_t task, const struct vt_datum *result, vt_state *state,
                        uint32_t worker, void *user)
 {
     const uint32_t *needs;

@@ -19,7 +19,7 @@
 
 static int one(struct vt_call *call)
 {
-    call->result = vt_value_int(1);
+    call->result = vt_datum_int(1);
     return 0;
 }
 
@@ -30,7 +30,7 @@ static int mix(struct vt_call *call)
 
     for (size_t i = 0; i < call->arg_count; i++)
         sum = (sum * 31 + (int64_t)(i + 1) * call->args[i]->as.number) % 1000003;
-    call->result = vt_value_int(sum);
+    call->result = vt_datum_int(sum);
     return 0;
 }
 
@@ -55,12 +55,12 @@ static void destroy(void *data, void *with)
 /* A result that is not in shared memory at first. */
 static int reverse(struct vt_call *call)
 {
-    const struct vt_value *from = call->args[0];
+    const struct vt_datum *from = call->args[0];
     uint8_t *bytes = malloc(from->size + 1);
 
     for (size_t i = 0; i < from->size; i++)
         bytes[i] = ((const uint8_t *)from->as.data)[from->size - 1 - i];
-    call->result = vt_value_bytes(bytes, from->size, destroy, NULL);
+    call->result = vt_datum_bytes(bytes, from->size, destroy, NULL);
     return 0;
 }
 
@@ -71,19 +71,19 @@ static int add_up(struct vt_call *call)
     for (size_t i = 0; i < call->arg_count; i++)
         for (size_t j = 0; j < call->args[i]->size; j++)
             sum += ((const uint8_t *)call->args[i]->as.data)[j] * (double)(j % 13 + 1);
-    call->result = vt_value_double(sum);
+    call->result = vt_datum_double(sum);
     return 0;
 }
 
 static int give_object(struct vt_call *call)
 {
-    call->result = vt_value_object(call, 1, NULL, NULL);
+    call->result = vt_datum_object(call, 1, NULL, NULL);
     return 0;
 }
 
 static int complain(struct vt_call *call)
 {
-    call->failure = vt_value_bytes(strdup("more"), 5, destroy, NULL);
+    call->failure = vt_datum_bytes(strdup("more"), 5, destroy, NULL);
     return vt_call_fail(call, "the %s is wrong", "argument");
 }
 
@@ -93,10 +93,10 @@ static struct vt_run_options in_processes(void)
         .size = sizeof(struct vt_run_options), .scheduler = VT_PROCESSES, .workers = 2};
 }
 
-static struct vt_value run_for(vt_graph *graph, uint32_t task, const struct vt_run_options *options)
+static struct vt_datum run_for(vt_graph *graph, uint32_t task, const struct vt_run_options *options)
 {
     vt_run *run = vt_run_new(graph, options);
-    struct vt_value value;
+    struct vt_datum value;
 
     assert_non_null(run);
     assert_int_equal(vt_run_want_task(run, task), 0);
@@ -109,11 +109,11 @@ static struct vt_value run_for(vt_graph *graph, uint32_t task, const struct vt_r
 
 static void same_as_sync(vt_graph *graph, uint32_t task, const struct vt_run_options *options)
 {
-    struct vt_value expected = run_for(graph, task, NULL);
-    struct vt_value value = run_for(graph, task, options);
+    struct vt_datum expected = run_for(graph, task, NULL);
+    struct vt_datum value = run_for(graph, task, options);
 
     assert_int_equal(value.type, expected.type);
-    if (value.type == VT_VALUE_BYTES) {
+    if (value.type == VT_DATUM_BYTES) {
         assert_int_equal(value.size, expected.size);
         assert_memory_equal(value.as.data, expected.as.data, value.size);
     } else {
@@ -238,7 +238,7 @@ static void test_taken(void **state)
     vt_graph *graph = vt_graph_new();
     struct vt_arg size = VT_ARG_INT(100000);
     uint32_t task = vt_graph_task(graph, "x", "fill", fill, NULL, &size, 1);
-    struct vt_value value = run_for(graph, task, &options);
+    struct vt_datum value = run_for(graph, task, &options);
 
     (void)state;
     vt_graph_free(graph);
@@ -258,7 +258,7 @@ static void test_refused(void **state)
     options.shared_bytes = SMALL_BYTES;
     vt_graph_task(graph, "odd", "give_object", give_object, NULL, NULL, 0);
     vt_graph_task(graph, "later", "mix", mix, NULL, &from, 1);
-    vt_graph_literal(graph, "literal", vt_value_object(graph, 1, NULL, NULL));
+    vt_graph_literal(graph, "literal", vt_datum_object(graph, 1, NULL, NULL));
     vt_graph_task(graph, "takes", "mix", mix, NULL, &key, 1);
     vt_graph_task(graph, "large", "fill", fill, NULL, &size, 1);
     vt_graph_task(graph, "bad", "complain", complain, NULL, NULL, 0);
@@ -288,7 +288,7 @@ static void test_failure_value(void **state)
     assert_string_equal(failure->reason, "the argument is wrong");
     assert_string_equal(failure->key, "bad");
     assert_int_equal(failure->tries, 3);
-    assert_int_equal(failure->value->type, VT_VALUE_BYTES);
+    assert_int_equal(failure->value->type, VT_DATUM_BYTES);
     assert_string_equal(failure->value->as.data, "more");
     assert_int_equal(failure->skipped_count, 1);
     vt_run_free(run);
@@ -356,8 +356,8 @@ static void test_started_literals(void **state)
 
     (void)state;
     options.worker_command = command;
-    args[1].value = vt_value_bytes(text, 4, NULL, NULL);
-    vt_graph_literal(graph, "text", vt_value_bytes(text, sizeof text, NULL, NULL));
+    args[1].value = vt_datum_bytes(text, 4, NULL, NULL);
+    vt_graph_literal(graph, "text", vt_datum_bytes(text, sizeof text, NULL, NULL));
     same_as_sync(graph, vt_graph_task(graph, "sum", "add_up", add_up, NULL, args, 3), &options);
     vt_graph_task(graph, "local", "mix", mix, text, NULL, 0);
     fails_with(graph, "local", &options, "vt_graph_user_bytes");

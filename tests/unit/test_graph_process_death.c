@@ -34,7 +34,7 @@ static void sleep_ms(long ms)
 
 static int one(struct vt_call *call)
 {
-    call->result = vt_value_int(1);
+    call->result = vt_datum_int(1);
     return 0;
 }
 
@@ -44,14 +44,14 @@ static int add(struct vt_call *call)
 
     for (size_t i = 0; i < call->arg_count; i++)
         sum += call->args[i]->as.number;
-    call->result = vt_value_int(sum % 1000003);
+    call->result = vt_datum_int(sum % 1000003);
     return 0;
 }
 
 /* As bytes, so that what a dead worker left is used by others. */
 static int grow(struct vt_call *call)
 {
-    const struct vt_value *from = call->arg_count ? call->args[0] : NULL;
+    const struct vt_datum *from = call->arg_count ? call->args[0] : NULL;
     size_t size = from ? from->size + 8 : 8;
     uint8_t *bytes = vt_call_bytes(call, size > 5000 ? 8 : size);
     uint8_t last = 1;
@@ -69,7 +69,7 @@ static int die_once(struct vt_call *call)
 {
     if (call->try_ < (uint32_t)(uintptr_t)call->user)
         raise(SIGKILL);
-    call->result = vt_value_int(7);
+    call->result = vt_datum_int(7);
     return 0;
 }
 
@@ -327,7 +327,7 @@ static void kill_during(vt_function *function, unsigned seed, int is_started)
     uint32_t last;
     vt_graph *graph = lattice(function, 20000, &last);
     vt_run *expected = vt_run_new(graph, NULL), *run;
-    const struct vt_value *a, *b;
+    const struct vt_datum *a, *b;
     pthread_t thread;
 
     options.retries = 4 * KILLS;
@@ -345,7 +345,7 @@ static void kill_during(vt_function *function, unsigned seed, int is_started)
         assert_non_null(b);
         assert_int_equal(a->type, b->type);
         assert_int_equal(a->size, b->size);
-        if (a->type == VT_VALUE_BYTES)
+        if (a->type == VT_DATUM_BYTES)
             assert_memory_equal(a->as.data, b->as.data, a->size);
         else
             assert_int_equal(a->as.number, b->as.number);

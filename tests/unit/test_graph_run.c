@@ -122,7 +122,7 @@ static void only_what_is_wanted(void **state)
         struct vt_run_options options = kit_options(way);
         vt_graph *graph = vt_graph_new();
         vt_run *run = vt_run_new(graph, &options);
-        struct vt_value taken;
+        struct vt_datum taken;
         uint64_t done, total;
         struct vt_task known;
         int is_estimated;
@@ -290,7 +290,7 @@ static void nothing_to_do(void **state)
         assert_null(vt_run_result(run, 0));
         vt_run_free(run);
         run = vt_run_new(graph, &options);
-        vt_graph_literal(graph, "x", vt_value_double(0.5));
+        vt_graph_literal(graph, "x", vt_datum_double(0.5));
         vt_run_want(run, "x");
         assert_int_equal(vt_run_go(run), 0);
         assert_true(vt_run_result(run, 0)->as.real == 0.5);

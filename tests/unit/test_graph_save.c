@@ -14,23 +14,23 @@ static int add(struct vt_call *call)
     int64_t sum = call->user ? *(const uint8_t *)call->user : 0;
 
     for (size_t i = 0; i < call->arg_count; i++) {
-        const struct vt_value *arg = call->args[i];
+        const struct vt_datum *arg = call->args[i];
 
         switch (arg->type) {
-        case VT_VALUE_INT:
+        case VT_DATUM_INT:
             sum += arg->as.number;
             break;
-        case VT_VALUE_DOUBLE:
+        case VT_DATUM_DOUBLE:
             sum += (int64_t)(arg->as.real * 2);
             break;
-        case VT_VALUE_BYTES:
+        case VT_DATUM_BYTES:
             sum += (int64_t)arg->size * 1000 + (arg->size ? *(const uint8_t *)arg->as.data : 0);
             break;
         default:
             return vt_call_fail(call, "a value of type %d", arg->type);
         }
     }
-    call->result = vt_value_int(sum);
+    call->result = vt_datum_int(sum);
     return 0;
 }
 
@@ -48,12 +48,12 @@ static vt_graph *make_graph(void)
                             VT_ARG_KEY("also x"), VT_ARG_INT(0)};
     uint32_t task;
 
-    args[4].value = vt_value_bytes(text, 2, NULL, NULL);
+    args[4].value = vt_datum_bytes(text, 2, NULL, NULL);
     vt_graph_alias(graph, "also x", "x");
     vt_graph_task(graph, "sum", "add", add, NULL, args, 5);
-    vt_graph_literal(graph, "bytes", vt_value_bytes(text, sizeof text, NULL, NULL));
-    vt_graph_literal(graph, "half", vt_value_double(0.5));
-    vt_graph_literal(graph, "nothing", vt_value_bytes(NULL, 0, NULL, NULL));
+    vt_graph_literal(graph, "bytes", vt_datum_bytes(text, sizeof text, NULL, NULL));
+    vt_graph_literal(graph, "half", vt_datum_double(0.5));
+    vt_graph_literal(graph, "nothing", vt_datum_bytes(NULL, 0, NULL, NULL));
     task = vt_graph_task(graph, "x", "start", add, NULL, (struct vt_arg[]){VT_ARG_KEY("nothing")},
                          1);
     vt_graph_user_bytes(graph, task, "\x07", 1);
@@ -127,7 +127,7 @@ static void test_refused(void **state)
     vt_graph_task(graph, "bound", "add", add, graph, NULL, 0);
     is_refused(graph, "bound", "vt_graph_user_bytes");
     graph = vt_graph_new();
-    vt_graph_literal(graph, "thing", vt_value_object(graph, 0, NULL, NULL));
+    vt_graph_literal(graph, "thing", vt_datum_object(graph, 0, NULL, NULL));
     is_refused(graph, "thing", "object");
     graph = vt_graph_new();
     vt_graph_task(graph, "lost", "add", add, NULL, &missing, 1);
@@ -176,16 +176,16 @@ static void test_unknown_function(void **state)
     assert_non_null(strstr(why, "unknown"));
 }
 
-static void same_value(struct vt_value value)
+static void same_value(struct vt_datum value)
 {
-    struct vt_value loaded;
+    struct vt_datum loaded;
     void *bytes;
     size_t size;
 
-    assert_int_equal(vt_value_save(&value, &bytes, &size), 0);
-    assert_int_equal(vt_value_load(&loaded, bytes, size), 0);
+    assert_int_equal(vt_datum_save(&value, &bytes, &size), 0);
+    assert_int_equal(vt_datum_load(&loaded, bytes, size), 0);
     assert_int_equal(loaded.type, value.type);
-    if (value.type == VT_VALUE_BYTES) {
+    if (value.type == VT_DATUM_BYTES) {
         assert_int_equal(loaded.size, value.size);
         assert_memory_equal(loaded.as.data, value.as.data, value.size);
     } else {
@@ -193,26 +193,26 @@ static void same_value(struct vt_value value)
     }
     if (loaded.destroy)
         loaded.destroy(loaded.as.data, loaded.with);
-    assert_true(vt_value_load(&loaded, bytes, size - 1) < 0);
+    assert_true(vt_datum_load(&loaded, bytes, size - 1) < 0);
     free(bytes);
 }
 
 static void test_values(void **state)
 {
-    struct vt_value loaded;
+    struct vt_datum loaded;
     void *bytes;
     size_t size;
 
     (void)state;
-    same_value(vt_value_int(0));
-    same_value(vt_value_int(INT64_MIN));
-    same_value(vt_value_double(-1.5));
-    same_value(vt_value_bytes("abc", 3, NULL, NULL));
-    same_value((struct vt_value){0});
-    loaded = vt_value_object(&size, 0, NULL, NULL);
-    assert_true(vt_value_save(&loaded, &bytes, &size) < 0);
-    assert_true(vt_value_load(&loaded, "\x01\x02\x03", 3) < 0); /* more than a value */
-    assert_true(vt_value_load(&loaded, "\x04", 1) < 0);
+    same_value(vt_datum_int(0));
+    same_value(vt_datum_int(INT64_MIN));
+    same_value(vt_datum_double(-1.5));
+    same_value(vt_datum_bytes("abc", 3, NULL, NULL));
+    same_value((struct vt_datum){0});
+    loaded = vt_datum_object(&size, 0, NULL, NULL);
+    assert_true(vt_datum_save(&loaded, &bytes, &size) < 0);
+    assert_true(vt_datum_load(&loaded, "\x01\x02\x03", 3) < 0); /* more than a value */
+    assert_true(vt_datum_load(&loaded, "\x04", 1) < 0);
 }
 
 static void test_functions(void **state)

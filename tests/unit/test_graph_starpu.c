@@ -15,7 +15,7 @@ static int add(struct vt_call *call)
 
     for (size_t i = 0; i < call->arg_count; i++)
         sum = (sum * 31 + call->args[i]->as.number) % 1000003;
-    call->result = vt_value_int(sum);
+    call->result = vt_datum_int(sum);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 """The dictionary that callbacks are given: dask's, live. What is in it is asked when somebody looks.
 
-Lengths are at hand at any time; everything else is looked up. It may be kept after the run: it then shows how that ended.
+The lengths of what is ready, waiting, running and finished are at hand at any time; everything else is looked up. It may be kept after the run: it then shows how that ended.
 """
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Dict, Iterator, Tuple

@@ -79,6 +79,8 @@ class ProgressBar(Watching):
             self._over = threading.Event()
             self._thread = threading.Thread(target=self._draw_until, args=(self._over,), name="venturi-progress", daemon=True)
             self._thread.start()
+        if self._minimum <= 0:
+            self._draw(0, time.perf_counter() - self._began)
 
     def _end(self, source: Any, failed: bool) -> None:
         with self._lock:
@@ -161,13 +163,14 @@ class ProgressBar(Watching):
     # What is drawn.
 
     def _draw_until(self, over: threading.Event) -> None:
-        while not over.is_set():
+        while not over.wait(self._dt):
             elapsed = time.perf_counter() - self._began
             if elapsed > self._minimum:
-                self._draw(self._share(), elapsed)
-            over.wait(self._dt)
+                done, total = self._progress()
+                if done < total:  # 100 % is said at the end, and then only if nothing failed
+                    self._draw(done / total, elapsed)
 
-    def _share(self) -> float:
+    def _progress(self) -> Tuple[int, int]:
         with self._lock:
             sources = list(self._sources.values())
             done, total = self._before
@@ -175,7 +178,7 @@ class ProgressBar(Watching):
             more = progress()
             done += more[0]
             total += more[1]
-        return done / total if total else 0
+        return done, total
 
     def _draw(self, share: float, elapsed: float) -> None:
         self._write("\r[%s] | %d%% Completed | %s" % (("#" * int(self._width * share)).ljust(self._width), 100 * share, format_time(elapsed)))

@@ -23,7 +23,7 @@ int add(struct vt_call *call)
     for (size_t i = 0; i < call->arg_count; i++)
         sum += call->args[i]->as.number;
     pause_for(0.002);
-    call->result = vt_value_int(sum);
+    call->result = vt_datum_int(sum);
     return 0;
 }
 
@@ -54,7 +54,7 @@ int fill(struct vt_call *call)
 
 int half(struct vt_call *call)
 {
-    call->result = vt_value_double((double)call->args[0]->size / 2);
+    call->result = vt_datum_double((double)call->args[0]->size / 2);
     return 0;
 }
 

@@ -114,6 +114,7 @@ export interface Reference {
   line?: number;
   trace?: number; // a row of `traces` …
   span?: number; // … and which of its spans
+  task_run?: number; // a row of `task_runs`
 }
 
 export interface Finding {

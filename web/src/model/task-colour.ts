@@ -1,8 +1,7 @@
-/* The colour of a task: by its name, the same in every recording. Some colours mean what they mean in dask: red moves data between workers,
- * orange to or from a disk, grey makes objects of bytes, black failed. Names have none of these. Pure. */
+/* The colours of tasks: by their names, the same in every recording with these names. Some colours mean what they mean in dask: red moves data
+ * between workers, orange to or from a disk, grey makes objects of bytes, black failed. Names have none of these. Pure. */
 
 import { hashText, mix, type Rgb } from "../ui/colour";
-import type { TaskName } from "./tasks";
 
 const HUES: Rgb[] = [
   [0x56, 0xb4, 0xe9],
@@ -16,19 +15,32 @@ const HUES: Rgb[] = [
 ];
 
 export const FAILED_COLOUR: Rgb = [0x0c, 0x0d, 0x10];
-const TRANSFER: Rgb = [0xd6, 0x3b, 0x35];
+export const TRANSFER_COLOUR: Rgb = [0xd6, 0x3b, 0x35];
 const DISK: Rgb = [0xf0, 0x97, 0x1c];
 const DESERIALIZE: Rgb = [0x9a, 0xa2, 0xae];
-const BESIDE = [TRANSFER, DISK, DISK, DESERIALIZE]; // of actions from 1 on
+const BESIDE = [TRANSFER_COLOUR, DISK, DISK, DESERIALIZE]; // of actions from 1 on
 
 const WHITE: Rgb = [255, 255, 255];
 const SHADES = 5;
 const LIGHTEST = 0.45;
 
-export function nameColour({ text, action }: TaskName): Rgb {
-  if (action > 0) return BESIDE[action - 1] ?? DESERIALIZE;
-  const hash = hashText(text);
-  const shade = ((hash >>> 12) % SHADES) / (SHADES - 1);
+/* What is done beside computing. */
+export function actionColour(action: number): Rgb {
+  return BESIDE[action - 1] ?? DESERIALIZE;
+}
 
-  return mix(HUES[hash % HUES.length]!, WHITE, LIGHTEST * shade);
+/* The hash of a name says which colour it gets; one that others have already gives way to the next, so that a few names never look the same. */
+export function nameColours(names: readonly string[]): Map<string, Rgb> {
+  const taken = new Uint32Array(HUES.length);
+  const colours = new Map<string, Rgb>();
+
+  for (const name of [...new Set(names)].sort()) {
+    const hash = hashText(`${name} `) >>> 7; // the lowest bits say little
+    const least = Math.min(...taken);
+    let hue = hash % HUES.length;
+    while (taken[hue] !== least) hue = (hue + 1) % HUES.length;
+    const shade = ((hash >>> 3) + taken[hue]!++) % SHADES;
+    colours.set(name, mix(HUES[hue]!, WHITE, (LIGHTEST * shade) / (SHADES - 1)));
+  }
+  return colours;
 }

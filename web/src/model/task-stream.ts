@@ -9,6 +9,7 @@ export const FAILED_MARK = 1;
 export const PATH_MARK = 2;
 export const MATCH_MARK = 4;
 
+const NUMBERED = /^(worker \d+)?$/; // says nothing that the thread does not
 const MOST_LANES = 16;
 const MOST_THIN = 4;
 const ROOM = 200; // a few workers have higher lanes, to fill about so much
@@ -47,6 +48,10 @@ function startedOf(tasks: Tasks, run: number): number[] {
   return list.sort((a, b) => tasks.start[a]! - tasks.start[b]!);
 }
 
+function emptyRow(label: string, note: string): StreamRow {
+  return { label, note, workers: [], firstLane: 0, lanes: 1, thin: 0, y: 0, height: 0 };
+}
+
 function rowsOf(tasks: Tasks, run: number): { rows: StreamRow[]; rowOf: Int32Array } {
   const known = new Map<string, number>();
   const rows: StreamRow[] = [];
@@ -54,31 +59,21 @@ function rowsOf(tasks: Tasks, run: number): { rows: StreamRow[]; rowOf: Int32Arr
 
   tasks.workers.forEach((worker, i) => {
     if (run >= 0 && worker.run !== run) return;
-    const number = worker.label || worker.tid || worker.pid ? "" : `${worker.number}`;
-    const key = [tasks.runs[worker.run]?.process, worker.label, worker.pid, worker.tid, number].join("\u0001");
-    const at = known.get(key) ?? rows.length;
+    const thread = [tasks.runs[worker.run]?.process, worker.pid, worker.tid].join(" ");
+    const key = `${thread} ${worker.label}`;
+    const isThread = worker.tid > 0 && NUMBERED.test(worker.label);
+    const at = known.get(isThread ? thread : key) ?? rows.length;
     if (at === rows.length) {
-      known.set(key, at);
       const note = worker.label && worker.tid ? `thread ${worker.tid}` : "";
-      const label = workerLabel(worker);
-      rows.push({ label, note, workers: [], firstLane: 0, lanes: 1, thin: 0, y: 0, height: 0 });
+      rows.push(emptyRow(workerLabel(worker), note));
     }
+    known.set(key, at);
+    if (!known.has(thread)) known.set(thread, at);
     rows[at]!.workers.push(i);
     rowOf[i] = at;
   });
   return { rows, rowOf };
 }
-
-const unknownRow = (): StreamRow => ({
-  label: "unknown worker",
-  note: "",
-  workers: [],
-  firstLane: 0,
-  lanes: 1,
-  thin: 0,
-  y: 0,
-  height: 0,
-});
 
 /* The first lane that is free by then; of too many the one that is free soonest. */
 function freeLane(ends: number[], start: number, most: number): number {
@@ -120,7 +115,7 @@ export function makeStream(tasks: Tasks, run: number): Stream {
     let row = rowOf[tasks.worker[task]!] ?? -1;
     if (row < 0) {
       if (unknown < 0) {
-        unknown = rows.push(unknownRow()) - 1;
+        unknown = rows.push(emptyRow("unknown worker", "")) - 1;
         ends.push({ lanes: [], thin: [] });
       }
       row = unknown;
@@ -203,7 +198,13 @@ export function nextTask(
 }
 
 /* The neighbour in its lane, or the one at the same time in the next row with one; -1: none. */
-export function besideTask(stream: Stream, tasks: Tasks, from: number, toSide: number, toRow: number): number {
+export function besideTask(
+  stream: Stream,
+  tasks: Tasks,
+  from: number,
+  toSide: number,
+  toRow: number,
+): number {
   const lane = stream.laneOf[from] ?? -1;
 
   if (lane < 0) return -1;

@@ -24,12 +24,13 @@ const NAME_FIGURES = [
   "path",
 ] as const;
 
+/* `wait` is that of one on average, `total`, `cpu`, `bytes` and `path` are of all. */
 export type NameFigure = (typeof NAME_FIGURES)[number];
 export type NameFigures = Record<NameFigure, number>;
 
 export interface NameRow extends NameFigures {
   name: number; // row of task_names
-  share: number; // of the time of all tasks, or of all that was done beside them
+  share: number; // of the time of all tasks; NaN: it is none
 }
 
 /* `run`: -1 for all. Tasks count that begin in the range. */
@@ -37,22 +38,24 @@ export function nameRows(data: PageData, run: number, range: Range | null): Name
   const { names, runs } = tasksOf(data);
   const isAll = range === null && (run < 0 || runs.length === 1);
   const figures = isAll ? told(data) : counted(data, run, range);
-  const wholes = [0, 0];
-  const kind = (name: number) => (names[name]!.action ? 1 : 0);
+  const isTask = (name: number) => names[name]!.action === 0;
+  const whole = figures.reduce((sum, { total }, name) => sum + (isTask(name) ? total || 0 : 0), 0);
 
-  figures.forEach(({ total }, name) => (wholes[kind(name)]! += total || 0));
   return figures
-    .map((one, name) => ({ ...one, name, share: one.total / (wholes[kind(name)] || NaN) }))
+    .map((one, name) => ({ ...one, name, share: isTask(name) ? one.total / (whole || NaN) : NaN }))
     .filter(({ count }) => count > 0);
 }
 
 function told(data: PageData): NameFigures[] {
   const columns = NAME_FIGURES.map((name) => column(data, "task_names", name));
 
-  return tasksOf(data).names.map(
-    (_, row) =>
-      Object.fromEntries(NAME_FIGURES.map((name, i) => [name, columns[i]![row] ?? NaN])) as NameFigures,
-  );
+  return tasksOf(data).names.map((_, row) => {
+    const figures = Object.fromEntries(
+      NAME_FIGURES.map((name, i) => [name, columns[i]![row] ?? NaN]),
+    ) as NameFigures;
+    const ran = figures.total > 0 ? figures.total / figures.avg : figures.count;
+    return { ...figures, wait: figures.wait / (ran || NaN) };
+  });
 }
 
 /* The time that so many of the sorted ones do not exceed. */
@@ -95,7 +98,7 @@ function figuresOf(data: PageData, tasks: Tasks, list: number[]): NameFigures {
     p90: quantile(lengths, 0.9),
     p99: quantile(lengths, 0.99),
     max: lengths[lengths.length - 1] ?? NaN,
-    wait: sum(facts.map((one) => one.wait)),
+    wait: sum(facts.map((one) => one.wait)) / (ran.length || NaN),
     cpu: sumKnown(facts.map((one) => one.cpu)),
     bytes: sumKnown(facts.map((one) => one.bytes)),
     path_tasks: onPath.length,

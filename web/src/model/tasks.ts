@@ -2,6 +2,8 @@
  * cannot be (rows that are not there) is left out. Pure. */
 
 import { type Column, column, type PageData } from "../data/types";
+import type { Rgb } from "../ui/colour";
+import { actionColour, nameColours } from "./task-colour";
 
 export const CRITICAL = 8;
 export const CPU_ESTIMATED = 16;
@@ -9,7 +11,15 @@ export const NEVER_RAN = 32;
 const PLAIN_KEY = 64;
 const STATE = 7;
 
-export const STATES = ["unknown", "done", "failed", "skipped", "cancelled", "timed out", "lost with its worker"];
+export const STATES = [
+  "unknown",
+  "done",
+  "failed",
+  "skipped",
+  "cancelled",
+  "timed out",
+  "lost with its worker",
+];
 export const ACTIONS = ["compute", "transfer", "disk-read", "disk-write", "deserialize"];
 const DONE = 1;
 const FAILURES = [2, 5, 6];
@@ -51,6 +61,7 @@ export interface TaskWorker {
 export interface TaskName {
   text: string; // of something beside computing: what it is
   action: number;
+  colour: Rgb;
 }
 
 /* What each has to do with others: those of `i` are `to` from `first[i]` to before `first[i + 1]`. */
@@ -123,10 +134,14 @@ function workersOf(data: PageData): TaskWorker[] {
 
 function namesOf(data: PageData): TaskName[] {
   const actions = column(data, "task_names", "action");
+  const texts = Array.from(column(data, "task_names", "name"), (text) => data.strings[text] ?? "");
+  const colours = nameColours(texts.filter((_, row) => !actions[row]));
 
-  return Array.from(column(data, "task_names", "name"), (text, row) => {
+  return texts.map((text, row) => {
     const action = actions[row] ?? 0;
-    return { text: action ? (ACTIONS[action] ?? "other") : (data.strings[text] ?? ""), action };
+    return action
+      ? { text: ACTIONS[action] ?? "other", action, colour: actionColour(action) }
+      : { text, action, colour: colours.get(text)! };
   });
 }
 

@@ -7,8 +7,20 @@ import { ranking } from "./ranking";
 import { resources } from "./resources";
 import { sandwich } from "./sandwich";
 import { source } from "./source";
+import { tasks } from "./tasks";
 import { timeline } from "./timeline";
 import { traces } from "./traces";
 import type { View } from "./view";
 
-export const VIEWS: View[] = [diff, overview, ranking, flame, sandwich, timeline, traces, source, resources];
+export const VIEWS: View[] = [
+  diff,
+  overview,
+  ranking,
+  flame,
+  sandwich,
+  timeline,
+  tasks,
+  traces,
+  source,
+  resources,
+];

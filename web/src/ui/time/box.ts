@@ -9,6 +9,7 @@ import type { Pen } from "../pen";
 import { fit } from "../text";
 
 const LABEL_FROM = 28; // pixels
+const SHORTEST = 4; // letters that still say something
 const LOWEST = 14; // with room for a name
 
 export interface Ink {
@@ -60,14 +61,13 @@ export function drawBox(pen: Pen, colours: Colours, ink: Ink, box: Box): void {
   if (box.isMatch) pen.rect(x, y + height - 3, width, 3, colours.match);
   if (box.isError) drawErrorCorner(pen, colours, x, y, width);
   if (width < LABEL_FROM) return;
-  const label = box.count > 1 ? `${formatShort(box.count)} × ${ink.name}` : ink.name;
-  pen.text(
-    x + 4,
-    y + height / 2 + 0.5,
-    fit(label, width - 8, CHAR_WIDTH),
-    box.isSoft ? ink.softText : ink.text,
-    { size: 11.5 },
+  const label = fit(
+    box.count > 1 ? `${formatShort(box.count)} × ${ink.name}` : ink.name,
+    width - 8,
+    CHAR_WIDTH,
   );
+  if (label.length < SHORTEST && label.endsWith("…")) return;
+  pen.text(x + 4, y + height / 2 + 0.5, label, box.isSoft ? ink.softText : ink.text, { size: 11.5 });
 }
 
 /* A corner and not a colour alone: errors are seen by everybody. */

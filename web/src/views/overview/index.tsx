@@ -21,6 +21,7 @@ import { About, Bar, Empty, WholeRun } from "../../ui/parts";
 import { clean, lastPart } from "../../ui/text";
 import { useReply } from "../../ui/use";
 import { VIEWS } from "..";
+import { goToRun } from "../tasks";
 import { goToTrace } from "../traces";
 import type { View, ViewProps } from "../view";
 import "./overview.css";
@@ -128,6 +129,7 @@ function goTo(data: PageData, reference: Reference): void {
   };
 
   if (reference.trace !== undefined) goToTrace(data, reference.trace, reference.span);
+  else if (reference.task_run !== undefined) goToRun(data, reference.task_run);
   else if (reference.function !== undefined || reference.site !== undefined) {
     if (all.list[frame]) chooseFrame(all.list[frame].key);
     open(...(reference.site !== undefined ? ["timeline"] : []), "sandwich", "flame", "ranking");

@@ -109,7 +109,11 @@ export function useActions(ask: ActionsAsk) {
     { keys: ["."], title: "Next of the same name", run: () => find(1, isSame, lastOf(scene)) },
     { keys: [","], title: "Previous of the same name", run: () => find(-1, isSame, lastOf(scene)) },
     { keys: ["e"], title: "Next task that failed", run: () => actions.nextFailed() },
-    { keys: ["Enter"], title: "Next that the search finds", run: () => find(1, isFound, "Nothing else is found.") },
+    {
+      keys: ["Enter"],
+      title: "Next that the search finds",
+      run: () => find(1, isFound, "Nothing else is found."),
+    },
     {
       keys: ["Shift+Enter"],
       title: "Previous that the search finds",

@@ -73,6 +73,7 @@ export function extentOf(data: PageData, run: number): Range {
     add(one.begin, one.begin + one.duration);
   for (let i = 0; i < tasks.size; i++)
     if (run < 0 || tasks.run[i] === run) add(tasks.start[i]!, tasks.end[i]!);
-  if (!(all.to > all.from)) return { from: Number.isFinite(all.from) ? all.from : 0, to: (all.from || 0) + 1 };
+  if (!(all.to > all.from))
+    return { from: Number.isFinite(all.from) ? all.from : 0, to: (all.from || 0) + 1 };
   return all;
 }

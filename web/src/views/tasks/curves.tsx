@@ -63,13 +63,7 @@ function tableOf(curves: TaskCurve[], range: Range): TextTable {
   };
 }
 
-export function Curves(props: {
-  data: PageData;
-  run: number;
-  frame: TimeFrame;
-  whole: Range;
-  time: Time;
-}) {
+export function Curves(props: { data: PageData; run: number; frame: TimeFrame; whole: Range; time: Time }) {
   const { data, time } = props;
   const curves = useMemo(() => taskCurves(data, props.run), [data, props.run]);
   const hover = useSignal<CanvasPointer | null>(null);
@@ -100,11 +94,7 @@ export function Curves(props: {
   );
 }
 
-function Values(props: {
-  hover: { value: CanvasPointer | null };
-  curves: TaskCurve[];
-  frame: TimeFrame;
-}) {
+function Values(props: { hover: { value: CanvasPointer | null }; curves: TaskCurve[]; frame: TimeFrame }) {
   const now = props.hover.value;
   const curve = now && props.curves[Math.floor(now.y / ROW)];
 

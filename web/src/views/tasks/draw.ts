@@ -2,7 +2,7 @@
 
 import type { Batch } from "../../data/lanes";
 import type { Range } from "../../data/work";
-import { FAILED_COLOUR, nameColour } from "../../model/task-colour";
+import { FAILED_COLOUR } from "../../model/task-colour";
 import { FAILED_MARK, MATCH_MARK, PATH_MARK, type StreamRow } from "../../model/task-stream";
 import { isFailed, type Links, type Tasks } from "../../model/tasks";
 import type { Colours } from "../../state/theme";
@@ -18,7 +18,7 @@ const MOST_RUNS = 500; // whose time is marked in a row
 /* The colours and the text of each name, made once for a theme; those of failed tasks too. */
 export function makeInks(tasks: Tasks, colours: Colours): (task: number) => Ink {
   const texts = tasks.names.map((name) => clean(name.text, 120));
-  const names = tasks.names.map((name, i) => makeInk(nameColour(name), texts[i]!, colours));
+  const names = tasks.names.map((name, i) => makeInk(name.colour, texts[i]!, colours));
   const failed = texts.map((text) => makeInk(FAILED_COLOUR, text, colours));
   const none = makeInk(FAILED_COLOUR, "", colours);
 
@@ -198,7 +198,14 @@ function drawAgain(
 ): void {
   if (place.end <= scene.gutter - 3 || place.x >= scene.width + 3) return;
   drawTask(pen, scene, colours, task, place, 1, isFailed(scene.tasks.flags[task]!) ? FAILED_MARK : 0, false);
-  pen.outline(place.x - 1, place.y - 1, Math.max(4, place.end - place.x) + 2, place.height + 1, border, thick);
+  pen.outline(
+    place.x - 1,
+    place.y - 1,
+    Math.max(4, place.end - place.x) + 2,
+    place.height + 1,
+    border,
+    thick,
+  );
 }
 
 function drawSelected(pen: Pen, scene: Scene, colours: Colours): void {

@@ -1,7 +1,7 @@
 /* The names of tasks with their colours, those that took most first: each a switch that lets the others fade. */
 
 import type { PageData } from "../../data/types";
-import { FAILED_COLOUR, nameColour } from "../../model/task-colour";
+import { FAILED_COLOUR } from "../../model/task-colour";
 import type { NameRow } from "../../model/task-sums";
 import { type TaskName, tasksOf } from "../../model/tasks";
 import { chooseFrame } from "../../state/choose";
@@ -10,7 +10,7 @@ import { css, type Rgb } from "../../ui/colour";
 import { formatCount, formatShare, formatTime } from "../../ui/format";
 import { clean } from "../../ui/text";
 
-const MOST_NAMES = 12;
+const MOST_NAMES = 10;
 
 /* How a name of tasks is selected: it has no place in a source. */
 export function nameKey(name: TaskName): string {
@@ -57,7 +57,7 @@ export function Legend(props: { data: PageData; rows: NameRow[]; failed: number;
             title={`${formatCount(row.count)} × ${clean(name.text)}, ${formatTime(row.total)}. Click to select the name; with Control, to add it.`}
             onClick={(event) => chooseFrame(nameKey(name), isChosen || event.ctrlKey || event.metaKey)}
           >
-            <Swatch colour={nameColour(name)} />
+            <Swatch colour={name.colour} />
             {clean(name.text, 32) || "(no name)"}
             <span class="muted">{name.action ? formatTime(row.total) : formatShare(row.share)}</span>
           </button>
@@ -69,7 +69,11 @@ export function Legend(props: { data: PageData; rows: NameRow[]; failed: number;
           failed <span class="muted">{formatCount(props.failed)}</span>
         </button>
       )}
-      {left > 0 && <span class="muted tasks-more">and {formatCount(left)} more names</span>}
+      {left > 0 && (
+        <span class="muted tasks-more">
+          and {formatCount(left)} more {left === 1 ? "name" : "names"}
+        </span>
+      )}
     </div>
   );
 }

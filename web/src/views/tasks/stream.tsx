@@ -62,7 +62,7 @@ export function StreamPicture(props: {
   };
 
   return (
-    <div class="tasks-stream">
+    <div class="tasks-stream" style={{ height: `${scene.height + 2}px` }}>
       <Canvas
         name="tasks"
         title={scene.data.directory.title}

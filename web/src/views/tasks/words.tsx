@@ -43,7 +43,9 @@ export function HoverText({ hover, scene }: { hover: Signal<Hover | null>; scene
       <div>
         {formatTime(facts.length)} on {workerOf(tasks, task)}, {state}
       </div>
-      <div class="muted">ready {facts.wait > 0 ? `${formatTime(facts.wait)} before it began` : "as it began"}</div>
+      <div class="muted">
+        ready {facts.wait > 0 ? `${formatTime(facts.wait)} before it began` : "as it began"}
+      </div>
       {more.length > 0 && <div class="muted">{more.join(", ")}</div>}
       {count > 1 && (
         <div>

@@ -47,7 +47,7 @@ export function Legend(props: {
   };
 
   return (
-    <div class="traces-legend" role="group" aria-label="Services">
+    <div class="pills traces-legend" role="group" aria-label="Services">
       {list.map(({ index, count }) => (
         <button
           key={index}
