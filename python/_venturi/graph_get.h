@@ -1,7 +1,5 @@
 /*
  * graph_get.h - what the module has of task graphs: _venturi.graph_get() and the types that go with it. venturi.dask is their face.
- *
- * It stands apart from venturi/graph.h, whose names are not those of venturi/read.h.
  */
 #ifndef VENTURI_PY_GRAPH_GET_H
 #define VENTURI_PY_GRAPH_GET_H

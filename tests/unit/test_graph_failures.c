@@ -230,6 +230,41 @@ static void other_threads_can_cancel(void **state)
     }
 }
 
+static void *abandon_soon(void *argument)
+{
+    struct timespec time = {0, 30000000};
+
+    nanosleep(&time, NULL);
+    vt_run_abandon(argument);
+    return NULL;
+}
+
+/* The task sleeps for longer than vt_run_go() takes. */
+static void nobody_waits_for_an_abandoned_run(void **state)
+{
+    int way;
+
+    (void)state;
+    for (way = KIT_STEAL; way <= KIT_CENTRAL; way++) {
+        struct vt_run_options options = kit_options(way);
+        vt_graph *graph = graph_with(kit_sleep, kit_user(900));
+        pthread_t thread;
+        vt_run *run;
+
+        kit_begin();
+        options.timeout = 1e9;
+        run = run_new(graph, &options);
+        pthread_create(&thread, NULL, abandon_soon, run);
+        assert_true(vt_run_go(run) < 0);
+        pthread_join(thread, NULL);
+        assert_int_equal(state_of(run, "bad"), VT_TASK_TIMED_OUT);
+        assert_int_equal(state_of(run, "end"), VT_TASK_SKIPPED);
+        vt_graph_free(graph);
+        vt_run_free(run);
+        kit_end();
+    }
+}
+
 static vt_run *signalled;
 
 static void on_signal(int number)
@@ -338,6 +373,7 @@ int main(void)
         cmocka_unit_test(tasks_that_look_are_told_of_the_time),
         cmocka_unit_test(tasks_that_never_end_are_abandoned),
         cmocka_unit_test(other_threads_can_cancel),
+        cmocka_unit_test(nobody_waits_for_an_abandoned_run),
         cmocka_unit_test(signal_handlers_can_cancel),
         cmocka_unit_test(cancelled_before_it_began),
         cmocka_unit_test(random_storms),
