@@ -311,7 +311,7 @@ int vti_py_graph_read(struct vti_py_graph *graph, const struct vti_py_reading *r
         code = -1;
     }
     builder.is_deep = vti_py_classes_are_there();
-    builder.has_odd_keys = !builder.is_deep && has_odd_keys(reading->dsk);
+    builder.has_odd_keys = has_odd_keys(reading->dsk);
     code = code || add_wanted(&builder, wanted) ? -1 : 0;
     for (; !code && builder.current < graph->keys.count; builder.current++) {
         code = read_current(&builder, graph, reading);

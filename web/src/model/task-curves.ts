@@ -51,7 +51,7 @@ function heldOf(data: PageData, run: number): TaskCurve[] {
   const bytes = column(data, "tasks", "bytes");
   const held: number[] = [];
 
-  if (!isKnown) return [];
+  if (!isKnown && tasks.needs.to.length === 0) return [];
   for (let i = 0; i < tasks.size; i++)
     if (!Number.isNaN(freed[i]!) && (run < 0 || tasks.run[i] === run)) held.push(i);
   const sized = held.filter((i) => bytes[i]! > 0);
@@ -61,10 +61,11 @@ function heldOf(data: PageData, run: number): TaskCurve[] {
       list.map((i) => freed[i]!),
       list.map(amount),
     );
-  const hint = "From the end of a task until its result was given up";
-  const curves: TaskCurve[] = [
-    { id: "held", title: "Results held", unit: "count", hint, series: series(held, () => 1) },
-  ];
+  const title = isKnown ? "Results held" : "Results needed";
+  const hint = isKnown
+    ? "From the end of a task until its result was given up"
+    : "From the end of a task until the last that depends on it ended: nobody says when results were given up";
+  const curves: TaskCurve[] = [{ id: "held", title, unit: "count", hint, series: series(held, () => 1) }];
   if (sized.length > 0)
     curves.push({
       id: "held_bytes",

@@ -264,27 +264,32 @@ export function taskFacts(data: PageData, task: number) {
   };
 }
 
-/* When the result of each task was given up: NaN where it has none, and the end of its run where nobody says. */
+/* Until when the result of each task was held; NaN where it has none. If nobody has said when any of them was given up, `isKnown` is false, and
+ * they are taken to be held as long as they were needed. */
 export function freedTimes(data: PageData): { freed: Float64Array; isKnown: boolean } {
   const tasks = tasksOf(data);
   const kept = column(data, "tasks", "kept");
+  const isKnown = kept.some((how) => how > 0);
   const freed = new Float64Array(tasks.size).fill(NaN);
-  const { first, to } = tasks.neededBy;
-  let isKnown = false;
 
   for (let i = 0; i < tasks.size; i++) {
     const run = tasks.runs[tasks.run[i]!];
     const how = kept[i] ?? 0;
     if (!run || Number.isNaN(tasks.end[i]!) || !isComputed(tasks, i) || (tasks.flags[i]! & STATE) !== DONE)
       continue;
-    if (how === 0) freed[i] = Math.max(tasks.end[i]!, run.begin + run.duration);
-    else if (how >= KEPT_TIMES) freed[i] = tasks.end[i]! + (how - KEPT_TIMES) * run.freedUnit;
-    else {
-      freed[i] = tasks.end[i]!;
-      for (let j = first[i]!; j < first[i + 1]!; j++)
-        if (tasks.end[to[j]!]! > freed[i]!) freed[i] = tasks.end[to[j]!]!;
-    }
-    if (how > 0) isKnown = true;
+    const last = lastNeed(tasks, i);
+    if (how >= KEPT_TIMES) freed[i] = tasks.end[i]! + (how - KEPT_TIMES) * run.freedUnit;
+    else if (last > 0 && (how > 0 || !isKnown)) freed[i] = last;
+    else freed[i] = Math.max(tasks.end[i]!, run.begin + run.duration);
   }
   return { freed, isKnown };
+}
+
+/* When the last task that depends on it ended; 0: none does. */
+function lastNeed({ neededBy: { first, to }, end }: Tasks, task: number): number {
+  let last = 0;
+
+  for (let j = first[task]!; j < first[task + 1]!; j++)
+    if (end[to[j]!]! > last) last = Math.max(end[to[j]!]!, end[task]!);
+  return last;
 }

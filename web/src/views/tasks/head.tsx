@@ -75,9 +75,9 @@ export function Problems({ data, run }: { data: PageData; run: number }) {
 
   if (list.length === 0) return null;
   return (
-    <p class="tasks-problem">
+    <span class="tasks-problem">
       {list.slice(0, 3).join(" · ")}
       {list.length > 3 && ` · and ${formatCount(list.length - 3)} more runs`}
-    </p>
+    </span>
   );
 }

@@ -44,7 +44,7 @@ import "./tasks.css";
 import { Workers } from "./workers";
 
 const LEAST_HEIGHT = 120;
-const STREAM_PART = 0.4; // of the view, at most
+const STREAM_PART = 0.38; // of the view, at most
 
 const PANEL_TITLES: { value: PanelName; title: string; hint: string }[] = [
   { value: "names", title: "Names", hint: "Figures by name (n)" },
@@ -137,6 +137,7 @@ function TasksView({ data }: ViewProps) {
       <Toolbar>
         <RunChooser tasks={tasks} run={run} />
         <Summary data={data} run={run} workers={stream.rows.filter((row) => row.workers.length).length} />
+        <Problems data={data} run={run} />
         <Gap />
         <Found data={data} matches={matches} run={run} />
         <span class="buttons">
@@ -154,7 +155,6 @@ function TasksView({ data }: ViewProps) {
           </Button>
         </span>
       </Toolbar>
-      <Problems data={data} run={run} />
       <Legend data={data} rows={still.allNames} failed={failed} onFailed={() => actions.nextFailed()} />
       <StreamPicture
         scene={scene}
@@ -210,9 +210,9 @@ function Found({ data, matches, run }: { data: PageData; matches: Uint8Array | n
     found += length;
   }
   return (
-    <span class="timeline-found" role="status" title="Enter: the next one">
+    <span class="timeline-found" role="status" title="Of the time in tasks. Enter: the next one">
       {formatCount(count)} {count === 1 ? "task" : "tasks"} found
-      {all > 0 && `: ${formatShare(found / all)} of the time in tasks`}
+      {all > 0 && `: ${formatShare(found / all)}`}
     </span>
   );
 }

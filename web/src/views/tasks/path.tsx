@@ -71,7 +71,7 @@ function columnsOf(data: PageData, run: TaskRun, steps: PathStep[]): TableColumn
 /* As `venturi tasks --critical-path` says it. */
 export function pathSentences(run: TaskRun, isOneOfMany: boolean): string[] {
   const least = leastTime(run);
-  const name = isOneOfMany ? `run ${run.row + 1}, the longest` : "the run";
+  const name = isOneOfMany ? `run ${run.row + 1}, the longest,` : "the run";
   const count = formatCount(run.pathTasks);
 
   return [

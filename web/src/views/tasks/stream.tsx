@@ -53,7 +53,7 @@ export function StreamPicture(props: {
     if (pointer.kind === "move")
       hover.value = hit && !pointer.isDragged ? { hit, x: pointer.x, y: pointer.y } : null;
     if (pointer.kind === "click") {
-      if (!hit || hit.task === scene.selected) return actions.clear();
+      if (!hit) return actions.clear();
       actions.show(hit.task);
       showPanel("task");
     }

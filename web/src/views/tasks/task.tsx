@@ -102,7 +102,7 @@ function columnsOf(data: PageData, task: number, isNeed: boolean, title: string)
     {
       id: "key",
       title,
-      width: 176,
+      width: 160,
       isWide: true,
       text: (other) => clean(taskKey(data, other)),
       value: (other) => taskKey(data, other),
@@ -126,7 +126,7 @@ function columnsOf(data: PageData, task: number, isNeed: boolean, title: string)
     {
       id: "worker",
       title: "Worker",
-      width: 128,
+      width: 160,
       text: (other) => workerOf(tasks, other),
       value: (other) => workerOf(tasks, other),
     },

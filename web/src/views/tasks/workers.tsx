@@ -14,7 +14,6 @@ import { WholeRun } from "../../ui/parts";
 import { CHAR_WIDTH, type Pen } from "../../ui/pen";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
 import { clean, fit } from "../../ui/text";
-import { gutterOf } from "../../ui/time/frame";
 import { Swatch } from "./legend";
 
 const BAR = 24;
@@ -62,7 +61,7 @@ const LOOKS: Record<Spent, Look> = {
 };
 
 function drawBars(pen: Pen, width: number, rows: WorkerRow[], theme: Colours): void {
-  const gutter = gutterOf(width);
+  const gutter = Math.min(176, Math.round(width * 0.32));
   const room = width - gutter - 16;
 
   rows.slice(0, MOST_BARS).forEach((row, i) => {
@@ -93,7 +92,7 @@ function columnsOf(rows: WorkerRow[]): TableColumn[] {
     title,
     hint,
     isNumber: true,
-    width: 84,
+    width: 80,
     text: (row) => format(value(rows[row]!)),
     value: (row) => value(rows[row]!),
   });
@@ -103,7 +102,7 @@ function columnsOf(rows: WorkerRow[]): TableColumn[] {
     {
       id: "worker",
       title: "Worker",
-      width: 144,
+      width: 176,
       isWide: true,
       text: (row) => clean(rows[row]!.label),
       value: (row) => rows[row]!.label,
