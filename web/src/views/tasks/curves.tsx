@@ -101,7 +101,7 @@ function Values(props: { hover: { value: CanvasPointer | null }; curves: TaskCur
   if (!now || !curve) return null;
   const time = timeAt(props.frame, now.x);
   return (
-    <Tooltip x={now.x} y={now.y} width={props.frame.width} height={props.frame.height}>
+    <Tooltip x={now.x} y={now.y} width={props.frame.width} height={Infinity}>
       {now.x < props.frame.gutter ? (
         curve.hint
       ) : (

@@ -12,7 +12,7 @@ import { type Matcher, matcher } from "../../state/search";
 import { selection } from "../../state/selection";
 import { colours } from "../../state/theme";
 import { formatCount, formatShare } from "../../ui/format";
-import { Button, Choice, Gap, Toolbar } from "../../ui/parts";
+import { Button, Choice, Empty, Gap, Toolbar } from "../../ui/parts";
 import { AXIS, gutterOf } from "../../ui/time/frame";
 import { useTime } from "../../ui/time/pointer";
 import { readZoom, writeZoom } from "../../ui/time/zoom";
@@ -96,7 +96,13 @@ function useStill(data: PageData, run: number) {
   };
 }
 
-function TasksView({ data }: ViewProps) {
+function TasksView(props: ViewProps) {
+  if (tasksOf(props.data).size === 0)
+    return <Empty>Task graphs ran, but none of their tasks was recorded.</Empty>;
+  return <Graphs {...props} />;
+}
+
+function Graphs({ data }: ViewProps) {
   const tasks = tasksOf(data);
   const run = runShown(tasks);
   const still = useStill(data, run);

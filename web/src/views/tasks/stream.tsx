@@ -29,7 +29,7 @@ export function StreamPicture(props: {
   onSize(size: Size): void;
 }) {
   const { scene, path, time, actions } = props;
-  const { tasks, stream, range } = scene;
+  const { stream, range } = scene;
   const hover = useSignal<Hover | null>(null);
   const batch = useMemo(
     () => batchOf(scene),
@@ -62,7 +62,7 @@ export function StreamPicture(props: {
   };
 
   return (
-    <div class="tasks-stream" style={{ height: `${scene.height + 2}px` }}>
+    <div class="tasks-stream">
       <Canvas
         name="tasks"
         title={scene.data.directory.title}
@@ -77,6 +77,7 @@ export function StreamPicture(props: {
       </Canvas>
       <div
         class="timeline-scroll"
+        style={{ height: `${scene.height}px` }}
         ref={props.scroller}
         role="region"
         aria-label="Scroll the workers"
@@ -85,7 +86,6 @@ export function StreamPicture(props: {
       >
         <div style={{ height: `${stream.height + AXIS}px` }} />
       </div>
-      {tasks.size === 0 && <p class="empty">No task was recorded.</p>}
     </div>
   );
 }

@@ -37,7 +37,7 @@ export function HoverText({ hover, scene }: { hover: Signal<Hover | null>; scene
   ].filter(Boolean);
 
   return (
-    <Tooltip x={now.x} y={now.y} width={scene.width} height={scene.height}>
+    <Tooltip x={now.x} y={now.y} width={scene.width} height={Infinity}>
       <strong>{clean(key, 160)}</strong>
       {name !== key && <div>{clean(name, 120)}</div>}
       <div>
