@@ -31,10 +31,18 @@ extern "C" {
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
+enum vt_datum_type {
+    VT_DATUM_NONE,
+    VT_DATUM_INT,
+    VT_DATUM_DOUBLE,
+    VT_DATUM_BYTES,
+    VT_DATUM_OBJECT
+};
+
 /* What tasks take and give. Bytes at `data` are flat: only those can go to another process. An object is a pointer that means
  * something in this process alone. `destroy` is called once, by the thread that used it last; NULL: nothing is to be done. */
 struct vt_datum {
-    enum { VT_DATUM_NONE, VT_DATUM_INT, VT_DATUM_DOUBLE, VT_DATUM_BYTES, VT_DATUM_OBJECT } type;
+    enum vt_datum_type type;
     union {
         int64_t number;
         double real;
@@ -85,15 +93,18 @@ VT_API int vt_call_fail(struct vt_call *call, const char *format, ...)
 VT_API int vt_call_is_cancelled(const struct vt_call *call);
 
 /* Room for a flat result of so many bytes that need not be copied to be seen by others (in shared memory if the task is in
- * another process); it is the result from then on. NULL: no memory. */
+ * another process); it is the result from then on, and who puts another in its place destroys it first. NULL: no memory. */
 VT_API void *vt_call_bytes(struct vt_call *call, size_t size);
 
+enum vt_arg_type { VT_ARG_IS_VALUE, VT_ARG_IS_KEY, VT_ARG_IS_TASK };
+
 struct vt_arg {
-    enum { VT_ARG_IS_VALUE, VT_ARG_IS_KEY, VT_ARG_IS_TASK } type;
+    enum vt_arg_type type;
     const char *key;
     uint32_t task;
     struct vt_datum value; /* owned by the graph from then on */
 };
+/* To initialize a struct vt_arg, or an array of them. */
 #define VT_ARG_KEY(name)                                                                           \
     {                                                                                              \
         VT_ARG_IS_KEY, name, 0,                                                                    \
@@ -103,7 +114,7 @@ struct vt_arg {
     }
 #define VT_ARG_TASK(number)                                                                        \
     {                                                                                              \
-        VT_ARG_IS_TASK, NULL, number,                                                              \
+        VT_ARG_IS_TASK, NULL, (uint32_t)(number),                                                  \
         {                                                                                          \
             VT_DATUM_NONE, {0}, 0, NULL, NULL                                                      \
         }                                                                                          \
@@ -112,7 +123,7 @@ struct vt_arg {
     {                                                                                              \
         VT_ARG_IS_VALUE, NULL, 0,                                                                  \
         {                                                                                          \
-            VT_DATUM_INT, {number}, 0, NULL, NULL                                                  \
+            VT_DATUM_INT, {(int64_t)(number)}, 0, NULL, NULL                                       \
         }                                                                                          \
     }
 
@@ -143,7 +154,7 @@ VT_API void vt_graph_timeout(vt_graph *graph, uint32_t task, double seconds);
 VT_API uint32_t vt_graph_find(const vt_graph *graph,
                               const char *key); /* VT_NO_TASK: there is none */
 VT_API uint32_t vt_graph_count(const vt_graph *graph);
-/* "#17" if it has none: valid until this thread has asked for some more. */
+/* "#17" if it has none: valid until this thread has asked for some more. A key or name of its own: until something is added. */
 VT_API const char *vt_graph_key(const vt_graph *graph, uint32_t task);
 VT_API const char *vt_graph_name(const vt_graph *graph, uint32_t task);
 
@@ -205,7 +216,7 @@ VT_API size_t vt_state_dependents(const vt_state *state, uint32_t task, const ui
 enum vt_scheduler { VT_SYNC, VT_THREADS, VT_PROCESSES, VT_STARPU };
 
 struct vt_run_options {
-    size_t size; /* sizeof this struct, so that it can grow */
+    size_t size; /* sizeof this struct, so that it can grow; without it vt_run_go() fails */
     enum vt_scheduler scheduler;
     unsigned workers; /* 0: as many as CPUs that may be used */
     int keep_going; /* after a failure go on with what does not depend on it; else nothing new is begun */
@@ -236,7 +247,8 @@ VT_API int vt_worker_main(void);
 VT_API vt_run *vt_run_new(vt_graph *graph, const struct vt_run_options *options);
 VT_API void vt_run_free(vt_run *run); /* destroys the results too */
 
-/* What is wanted, in the order of the results; nothing wanted: all that nothing depends on. Negative: no such key. */
+/* What is wanted, in the order of the results; nothing wanted: all that nothing depends on. Negative: no such key; vt_run_go()
+ * computes nothing then, and fails too. */
 VT_API int vt_run_want(vt_run *run, const char *key);
 VT_API int vt_run_want_task(vt_run *run, uint32_t task);
 

@@ -19,7 +19,8 @@ struct globs {
 static struct globs included, excluded;
 static bool is_only_mine;
 static char *library; /* folder of the standard library, with a slash; NULL: unknown */
-static char *own;     /* folder of this package */
+static char *own;     /* folder of this module … */
+static char *package; /* … and that of the package, which may lie elsewhere; NULL: not imported */
 
 static PyObject *globs_of(PyObject *sequence)
 {
@@ -113,6 +114,24 @@ static bool is_of_a_library(const char *file)
            strstr(file, "/dist-packages/") || is_below(file, "<frozen ");
 }
 
+/* A program's own module may have the package's name: only ours has a list of where its names are. */
+static char *find_package(void)
+{
+    PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "venturi");
+
+    return module && PyModule_Check(module) &&
+                   PyDict_GetItemString(PyModule_GetDict(module), "_HOMES")
+               ? folder_of(module)
+               : NULL;
+}
+
+static bool is_own(const char *file)
+{
+    if (!package)
+        package = find_package();
+    return is_below(file, own) || is_below(file, package);
+}
+
 bool vti_py_filter_ignores(PyObject *file_text, PyObject *qualname)
 {
     const char *file = PyUnicode_AsUTF8(file_text);
@@ -122,7 +141,7 @@ bool vti_py_filter_ignores(PyObject *file_text, PyObject *qualname)
     PyErr_Clear();
     if (!file || !name)
         return has_include; /* no form in UTF-8: no glob matches it */
-    return is_below(file, own) || matches(&excluded, file, name) ||
+    return is_own(file) || matches(&excluded, file, name) ||
            (has_include && !matches(&included, file, name)) ||
            (is_only_mine && is_of_a_library(file));
 }

@@ -10,6 +10,8 @@
 static const char *const states[] = {"?",         "done",      "failed", "skipped",
                                      "cancelled", "timed out", "lost"};
 
+enum { THREADS_MOST = 4096 };
+
 static PyObject *text_of(const char *text)
 {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
@@ -242,6 +244,10 @@ PyObject *vti_py_graph_block_run(PyObject *module, PyObject *args)
                           &threads))
         return NULL;
     outputs = PySequence_Tuple(given);
+    if (outputs && threads > THREADS_MOST) {
+        PyErr_Format(PyExc_ValueError, "%u threads", threads);
+        Py_CLEAR(outputs);
+    }
     graph = outputs ? vt_graph_load(saved.buf, (size_t)saved.len, &why) : NULL;
     if (outputs && !graph)
         PyErr_Format(PyExc_ValueError, "these bytes are no block: %s", why ? why : "no memory");

@@ -23,7 +23,7 @@ static vt_graph *load(const Py_buffer *saved)
     vt_graph *graph = vt_graph_load(saved->buf, (size_t)saved->len, &why);
 
     if (!graph)
-        PyErr_Format(PyExc_ValueError, "these bytes are no graph: %s", why ? why : "no memory");
+        PyErr_Format(PyExc_ValueError, "no graph: %s", why ? why : "no memory");
     return graph;
 }
 

@@ -97,6 +97,7 @@ static struct vti_py_run *make_run(const struct asked *asked)
     run->told.error_callback = held(asked->error_callback);
     run->told.end_has_result = asked->end_has_result != 0;
     run->workers = asked->kind == VT_SYNC ? 1 : asked->workers;
+    run->timeout = asked->timeout;
     run->idents = PyMem_RawCalloc((size_t)run->workers + 1, sizeof *run->idents);
     run->is_measured = vt_is_on() || PyList_GET_SIZE(asked->observers) > 0;
     if (asked->kind == VT_THREADS)
@@ -266,6 +267,8 @@ static PyObject *take_results(struct vti_py_run *run, PyObject *wanted)
 
         if (value)
             PyList_SET_ITEM(values, i, value);
+        else
+            vti_py_error_name(key, NULL);
         if (!value || (run->results && PyDict_SetItem(run->results, key, value)))
             Py_CLEAR(values);
     }
@@ -334,6 +337,10 @@ static int check_asked(struct asked *asked)
         PyErr_Format(PyExc_ValueError, "%u workers", asked->workers);
     else if (!(asked->timeout >= 0))
         PyErr_SetString(PyExc_ValueError, "a timeout is a number of seconds");
+    else if (asked->known != Py_None && !PyDict_Check(asked->known))
+        PyErr_Format(PyExc_TypeError, "what is known is a dict, not %R", asked->known);
+    else if (asked->kind == VT_PROCESSES && (!asked->pickling || asked->pickling == Py_None))
+        PyErr_SetString(PyExc_TypeError, "processes need a way to pickle");
     return PyErr_Occurred() ? -1 : 0;
 }
 

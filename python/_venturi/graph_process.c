@@ -102,16 +102,23 @@ const char **vti_py_process_command(PyObject *list)
     return command;
 }
 
-/* The exceptions of what happened to a task from outside. */
-static PyObject *type_of(const struct vti_py_run *run, uint32_t task)
+static bool is_timed_out(const struct vti_py_run *run, uint32_t task)
 {
     struct vt_task known;
     int is_estimated;
 
-    if (task != VT_NO_TASK && vt_run_task(run->run, task, &known, &is_estimated) &&
-        known.state == VT_TASK_TIMED_OUT)
-        return PyExc_TimeoutError;
-    return PyExc_RuntimeError;
+    return run->timeout > 0 && vt_run_task(run->run, task, &known, &is_estimated) &&
+           known.state == VT_TASK_TIMED_OUT;
+}
+
+static void raise_timeout(const struct vti_py_run *run, const struct vt_run_failure *failure)
+{
+    char limit[40];
+
+    PyOS_snprintf(limit, sizeof limit, "%g", run->timeout);
+    PyErr_Format(PyExc_TimeoutError, "task %R took longer than %s s on worker %u after %u %s",
+                 run->graph.keys.keys[failure->task].key, limit, (unsigned)failure->worker,
+                 failure->tries, failure->tries == 1 ? "try" : "tries");
 }
 
 static const char *where_of(const struct vti_py_run *run, const struct vt_run_failure *failure,
@@ -138,7 +145,10 @@ static void raise_own(struct vti_py_run *run, const struct vt_run_failure *failu
         return;
     }
     key = run->graph.keys.keys[failure->task].key;
-    PyErr_Format(type_of(run, failure->task), "task %R: %s", key, why);
+    if (is_timed_out(run, failure->task))
+        raise_timeout(run, failure);
+    else
+        PyErr_Format(PyExc_RuntimeError, "task %R: %s", key, why);
     vti_py_error_name(key, where_of(run, failure, where));
 }
 

@@ -13,7 +13,7 @@ struct vti_py_run *vti_py_run_new(void)
     return (struct vti_py_run *)vti_py_run_type.tp_alloc(&vti_py_run_type, 0);
 }
 
-enum { OBJECTS = 13 };
+enum { OBJECTS = 14 };
 
 /* All that it holds, but for what the engine and the templates hold. */
 static void objects_of(struct vti_py_run *run, PyObject **objects[OBJECTS])
@@ -26,6 +26,7 @@ static void objects_of(struct vti_py_run *run, PyObject **objects[OBJECTS])
                                &run->state,
                                &run->state_class,
                                &run->results,
+                               &run->literals,
                                &run->pickling,
                                &run->told.hooks,
                                &run->told.start_callback,
@@ -43,6 +44,8 @@ static int traverse(struct vti_py_run *run, visitproc visit, void *arg)
     objects_of(run, objects);
     for (size_t i = 0; i < OBJECTS; i++)
         Py_VISIT(*objects[i]);
+    for (uint32_t i = 0; i < run->graph.keys.count; i++)
+        Py_VISIT(run->graph.keys.keys[i].key);
     for (uint32_t i = 0; i < run->graph.room; i++) {
         int stopped = run->graph.templates[i]
                           ? vti_py_template_visit(run->graph.templates[i], visit, arg)

@@ -39,12 +39,14 @@ struct vti_py_run {
     PyObject *state;       /* what callbacks are given, or NULL */
     PyObject *state_class; /* makes it of a _venturi.State */
     PyObject *results;     /* a dict, kept if there is a state */
+    PyObject *literals;    /* a list of values that were given */
     PyObject *pickling;    /* of other processes: an object with dumps, loads and pack, or NULL */
     struct vti_py_told told;
     vt_state *live; /* NULL until it has begun */
     unsigned workers;
     unsigned long *idents; /* by worker: its thread as Python knows it */
     double start_time, end_time;
+    double timeout;   /* seconds of one try, 0: any */
     bool is_measured; /* somebody wants to know how large results are */
     bool is_over;
     bool has_failed;

@@ -92,11 +92,15 @@ struct vt_datum vti_py_value(PyObject *object, size_t size)
         .type = VT_DATUM_OBJECT, .as.data = object, .size = size, .destroy = drop};
 }
 
+/* The run holds it, where the garbage collector sees it. */
 int vti_py_task_literal(PyObject *value, struct vt_datum *literal, void *with)
 {
-    (void)with;
-    *literal = vti_py_value(Py_NewRef(value), 0);
-    return 0;
+    struct vti_py_run *run = with;
+
+    *literal = (struct vt_datum){.type = VT_DATUM_OBJECT, .as.data = value};
+    if (!run->literals)
+        run->literals = PyList_New(0);
+    return run->literals ? PyList_Append(run->literals, value) : -1;
 }
 
 /* What an array says of itself; 0 if the object's class says nothing. */

@@ -66,19 +66,33 @@ static int facts_of_run(struct vti_py_making *made, PyObject *given, struct vti_
                : 0;
 }
 
-static int run_from(struct vti_py_making *made, PyObject *given)
+/* A copy of what is said of a run, kept in `held`: reading one value may run code that takes the others away. Borrowed; NULL with an
+ * exception. */
+static PyObject *copy_of(struct vti_py_making *made, PyObject *given)
 {
+    PyObject *copy = NULL;
+
+    if (!PyDict_Check(given))
+        PyErr_Format(PyExc_TypeError, "a run is a dict, not %R", given);
+    else
+        copy = PyDict_Copy(given);
+    if (copy && PyList_Append(made->held, copy))
+        Py_CLEAR(copy);
+    Py_XDECREF(copy); /* `held` has it */
+    return copy;
+}
+
+static int run_from(struct vti_py_making *made, PyObject *any)
+{
+    PyObject *given = copy_of(made, any);
     struct vti_task_run *run = &made->all.runs[made->all.run_count++];
-    PyObject *rows = PyDict_Check(given) ? rows_in(made, given, "tasks") : NULL;
+    PyObject *rows = given ? rows_in(made, given, "tasks") : NULL;
     PyObject *actions = rows ? rows_in(made, given, "actions") : NULL;
     uint32_t first = made->all.task_count;
     Py_ssize_t count;
 
-    if (!actions) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "a run is a dict, not %R", given);
+    if (!actions)
         return -1;
-    }
     *run = (struct vti_task_run){.first_task = first, .first_worker = made->all.worker_count};
     count = PyTuple_GET_SIZE(rows);
     Py_CLEAR(made->places);
@@ -86,8 +100,6 @@ static int run_from(struct vti_py_making *made, PyObject *given)
     made->told = PyDict_GetItemString(given, "workers");
     if (made->told && !PyDict_Check(made->told))
         made->told = NULL;
-    if (made->told && PyList_Append(made->held, made->told))
-        return -1;
     if (!made->workers || facts_of_run(made, given, run) ||
         grow_tasks(made, count + PyTuple_GET_SIZE(actions)))
         return -1;
@@ -175,23 +187,26 @@ void vti_py_making_fini(struct vti_py_making *made)
 
 PyObject *vti_py_tasks_write(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path", "runs", "resources", "command", NULL};
+    static char *names[] = {"path", "runs", "resources", "command", "name", NULL};
     struct vti_py_making made = {0};
-    struct vti_tasks_in in = {.tasks = &made.all, .command = "", .pid = (uint32_t)getpid()};
+    struct vti_tasks_in in = {
+        .tasks = &made.all, .command = "", .name = "", .pid = (uint32_t)getpid()};
     PyObject *path = NULL, *resources = NULL, *result = NULL;
-    PyObject *given, *read = NULL, *command = NULL;
+    PyObject *given, *read = NULL, *command = NULL, *name = NULL;
     int code;
 
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|OU:tasks_write", names,
-                                     PyUnicode_FSConverter, &path, &given, &read, &command))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|OUU:tasks_write", names,
+                                     PyUnicode_FSConverter, &path, &given, &read, &command, &name))
         return NULL;
     resources = read ? PySequence_Tuple(read) : PyTuple_New(0);
     if (!resources || vti_py_making_runs(&made, given) || readings_from(&made, resources))
         goto out;
     if (command)
         in.command = vti_py_making_text(&made, command);
-    if (!in.command)
+    if (name)
+        in.name = vti_py_making_text(&made, name);
+    if (!in.command || !in.name)
         goto out;
     in.readings = made.readings;
     in.reading_count = made.reading_count;

@@ -60,11 +60,12 @@ class Resources:
         """Seconds since 1970, bytes, CPU in percent of one: what was read since the last call."""
 
 def tasks_write(
-    path: str, runs: Iterable[Dict[str, Any]], resources: Iterable[Tuple[float, float, float]] = ..., command: str = ...
+    path: str, runs: Iterable[Dict[str, Any]], resources: Iterable[Tuple[float, float, float]] = ..., command: str = ..., name: str = ...
 ) -> None:
     """Writes a recording. A run has "tasks", as _venturi.Run.tasks() gives them, and may have: "scheduler", "start_time", "end_time",
     "error", "planned", "lost", "parent" (its place in runs), "actions" (key, action, start, stop, worker, bytes), and "workers", which has
-    for the id of a worker {"label", "pid", "tid"} or some of them. Resources are ResourceData: time, megabytes, percent."""
+    for the id of a worker {"label", "pid", "tid"} or some of them. Resources are ResourceData: time, megabytes, percent. `name` is the
+    title of its page."""
 
 def tasks_put(runs: Iterable[Dict[str, Any]], /) -> Optional[int]:
     """Puts runs, as those of tasks_write(), into the recording of this process. How many tasks there was no room for; None: nobody records."""

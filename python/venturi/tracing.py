@@ -183,8 +183,10 @@ class _DaskReport(_Watched):
             self._resources = self._stack.enter_context(ResourceProfiler(dt=0.1))
 
     def _own_client(self) -> Any:
-        from distributed import Client, LocalCluster  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
+        try:
+            from distributed import Client, LocalCluster  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        except ModuleNotFoundError as error:
+            raise ImportError("dask_profiler needs dask's clusters (%s): pip install distributed" % error) from None
         options = dict(self._numbers)
         if self._mem_limit is not None:
             options["memory_limit"] = self._mem_limit

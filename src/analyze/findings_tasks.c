@@ -79,9 +79,9 @@ static struct failures count_failures(const struct vti_tasks *tasks)
 
     for (uint32_t i = 0; i < tasks->task_count; i++) {
         const struct vti_task *task = &tasks->tasks[i];
-        bool has_failed = task->state == VT_TASK_FAILED || task->state == VT_TASK_TIMED_OUT;
+        bool has_failed = vti_task_has_failed(task) && task->state != VT_TASK_LOST;
 
-        if (task->action != VT_ACTION_COMPUTE)
+        if (task->action != VT_ACTION_COMPUTE || task->is_repeated)
             continue;
         found.all++;
         found.failed += has_failed;

@@ -42,6 +42,7 @@ struct vti_task {
     uint16_t retries;
     uint8_t state, action; /* enum vt_task_state, vt_task_action (venturi/task.h) */
     bool cpu_is_estimated;
+    bool is_repeated;                             /* a try that failed, and another was made */
     int64_t ready_ns, start_ns, end_ns, freed_ns; /* 0: unknown */
     uint64_t cpu_ns, bytes;                       /* or VTI_TASK_UNKNOWN */
     uint32_t first_edge,

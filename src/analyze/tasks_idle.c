@@ -51,7 +51,7 @@ static void count_task(struct maker *maker, uint32_t at)
         return;
     }
     run->tasks++;
-    run->states[task->state < VTI_TASK_STATES ? task->state : 0]++;
+    run->states[vti_task_outcome(task)]++;
     run->retries += task->retries;
     if (worker != VTI_NO_TASK) {
         maker->times->workers[worker].tasks++;

@@ -28,7 +28,7 @@ struct vti_run_times {
     int64_t begin_ns, end_ns; /* of the run, and of all that its tasks say */
     uint64_t tasks, ran;      /* that compute */
     uint64_t actions;         /* other entries */
-    uint64_t states[VTI_TASK_STATES];
+    uint64_t states[VTI_TASK_OUTCOMES];
     uint64_t retries;
     int64_t task_ns, wait_ns; /* lengths of tasks, and how long they were ready before, added up */
     struct vti_worker_times sums; /* of its workers */

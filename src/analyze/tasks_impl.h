@@ -57,4 +57,7 @@ const char *vti_tasks_text(struct vti_tasks_job *job, struct vti_bytes text);
 /* All is gathered: order, times, and edges. 0 or VTI_E_NOMEM. */
 int vti_tasks_link(struct vti_tasks_job *job);
 
+/* Says of tries that failed whether they were made again. 0 or VTI_E_NOMEM. */
+int vti_tasks_find_repeated(struct vti_tasks *all);
+
 #endif

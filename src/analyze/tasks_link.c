@@ -381,5 +381,7 @@ int vti_tasks_link(struct vti_tasks_job *job)
         code = find_workers(job);
     if (!code)
         code = order_all(job);
+    if (!code)
+        code = vti_tasks_find_repeated(job->tasks);
     return code ? code : link_edges(job);
 }

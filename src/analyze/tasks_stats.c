@@ -63,13 +63,21 @@ uint32_t vti_task_worker(const struct vti_tasks *tasks, uint32_t at)
                : VTI_NO_TASK;
 }
 
-bool vti_task_has_failed(const struct vti_task *task)
+uint8_t vti_task_outcome(const struct vti_task *task)
 {
-    return task->state == VT_TASK_FAILED || task->state == VT_TASK_TIMED_OUT ||
-           task->state == VT_TASK_LOST;
+    if (task->is_repeated)
+        return VTI_TASK_REPEATED;
+    return task->state < VTI_TASK_STATES ? task->state : 0;
 }
 
-uint64_t vti_task_states_failed(const uint64_t states[VTI_TASK_STATES])
+bool vti_task_has_failed(const struct vti_task *task)
+{
+    uint8_t outcome = vti_task_outcome(task);
+
+    return outcome == VT_TASK_FAILED || outcome == VT_TASK_TIMED_OUT || outcome == VT_TASK_LOST;
+}
+
+uint64_t vti_task_states_failed(const uint64_t states[VTI_TASK_OUTCOMES])
 {
     return states[VT_TASK_FAILED] + states[VT_TASK_TIMED_OUT] + states[VT_TASK_LOST];
 }
@@ -87,7 +95,7 @@ const char *vti_task_action_text(uint8_t action)
 
 const char *vti_task_state_text(uint8_t state)
 {
-    static const char *const texts[VTI_TASK_STATES] = {
+    static const char *const texts[VTI_TASK_OUTCOMES] = {
         "unknown",
         [VT_TASK_DONE] = "done",
         [VT_TASK_FAILED] = "failed",
@@ -95,9 +103,10 @@ const char *vti_task_state_text(uint8_t state)
         [VT_TASK_CANCELLED] = "cancelled",
         [VT_TASK_TIMED_OUT] = "timed-out",
         [VT_TASK_LOST] = "lost",
+        [VTI_TASK_REPEATED] = "retried",
     };
 
-    return texts[state < VTI_TASK_STATES ? state : 0];
+    return texts[state < VTI_TASK_OUTCOMES ? state : 0];
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -105,26 +114,41 @@ const char *vti_task_state_text(uint8_t state)
 struct maker {
     struct vti_task_groups *groups;
     const struct vti_tasks *tasks;
-    struct vti_map *names; /* each begins with a byte for its action */
+    struct vti_map *names; /* each begins with a byte for its action and one for its level */
+    bool has_levels;
     struct vti_buf key;
     size_t capacity;
     const char *last_name; /* tasks of a name come together, as a rule */
-    uint8_t last_action;
+    uint8_t last_action, last_level;
     uint32_t last;
 };
+
+/* Parents of a damaged file may go in a circle. */
+static uint8_t level_of(const struct vti_tasks *tasks, uint32_t run)
+{
+    uint8_t level = 0;
+
+    while (level < VTI_TASK_LEVELS - 1 && (run = tasks->runs[run].parent) < tasks->run_count)
+        level++;
+    return level;
+}
 
 static int64_t find_group(struct maker *maker, const struct vti_task *task)
 {
     struct vti_task_groups *groups = maker->groups;
-    const char *name = task->action == VT_ACTION_COMPUTE ? task->name : "";
+    bool computes = task->action == VT_ACTION_COMPUTE;
+    const char *name = computes ? task->name : "";
+    uint8_t level = maker->has_levels && computes ? level_of(maker->tasks, task->run) : 0;
     size_t capacity = maker->capacity;
     int is_new = 0;
     int64_t at;
 
-    if (maker->last_name == name && maker->last_action == task->action)
+    if (maker->last_name == name && maker->last_action == task->action &&
+        maker->last_level == level)
         return maker->last;
     vti_buf_clear(&maker->key);
     vti_buf_add_u8(&maker->key, task->action);
+    vti_buf_add_u8(&maker->key, level);
     vti_buf_add_text(&maker->key, name);
     if (maker->key.failed)
         return VTI_E_NOMEM;
@@ -135,11 +159,12 @@ static int64_t find_group(struct maker *maker, const struct vti_task *task)
         if (vti_grow(&groups->items, groups->count, &capacity, sizeof *groups->items))
             return VTI_E_NOMEM;
         maker->capacity = capacity;
-        groups->items[groups->count++] = (struct vti_task_group){.name = name,
-                                                                 .action = task->action};
+        groups->items[groups->count++] = (struct vti_task_group){
+            .name = name, .action = task->action, .level = level};
     }
     maker->last_name = name;
     maker->last_action = task->action;
+    maker->last_level = level;
     maker->last = (uint32_t)at;
     return at;
 }
@@ -149,7 +174,7 @@ static void count_task(struct vti_task_group *group, const struct vti_tasks *tas
     const struct vti_task *task = &tasks->tasks[at];
 
     group->count++;
-    group->states[task->state < VTI_TASK_STATES ? task->state : 0]++;
+    group->states[vti_task_outcome(task)]++;
     group->retries += task->retries;
     if (task->bytes != VTI_TASK_UNKNOWN) {
         group->bytes += task->bytes;
@@ -253,6 +278,8 @@ static int by_time(const void *left, const void *right, void *arg)
         return a->total_ns > b->total_ns ? -1 : 1;
     if (a->action != b->action)
         return a->action < b->action ? -1 : 1;
+    if (a->level != b->level)
+        return a->level < b->level ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
@@ -285,10 +312,10 @@ static int put_in_order(struct vti_task_groups *groups, uint32_t task_count)
     return 0;
 }
 
-int vti_task_groups_make(struct vti_task_groups *groups, const struct vti_tasks *tasks,
-                         uint32_t run)
+static int make(struct vti_task_groups *groups, const struct vti_tasks *tasks, uint32_t run,
+                bool has_levels)
 {
-    struct maker maker = {.groups = groups, .tasks = tasks};
+    struct maker maker = {.groups = groups, .tasks = tasks, .has_levels = has_levels};
     int code = vti_map_create(&maker.names);
 
     *groups = (struct vti_task_groups){0};
@@ -307,6 +334,17 @@ int vti_task_groups_make(struct vti_task_groups *groups, const struct vti_tasks 
     vti_map_free(maker.names);
     vti_buf_fini(&maker.key);
     return code ? vti_fail(VTI_E_NOMEM, "out of memory") : 0;
+}
+
+int vti_task_groups_make(struct vti_task_groups *groups, const struct vti_tasks *tasks,
+                         uint32_t run)
+{
+    return make(groups, tasks, run, false);
+}
+
+int vti_task_groups_make_levels(struct vti_task_groups *groups, const struct vti_tasks *tasks)
+{
+    return make(groups, tasks, VTI_NO_TASK, true);
 }
 
 void vti_task_groups_fini(struct vti_task_groups *groups)

@@ -133,6 +133,18 @@ static void print_clock(const struct vti_info *all)
         print_line("clock", "unknown");
 }
 
+static void print_tasks(const struct vti_info *all)
+{
+    char actions[64] = "";
+
+    if (all->task_actions)
+        snprintf(actions, sizeof actions, ", %llu action%s beside them",
+                 (unsigned long long)all->task_actions, all->task_actions == 1 ? "" : "s");
+    print_line("tasks", "%llu task%s in %llu run%s%s (venturi tasks)",
+               (unsigned long long)all->tasks, all->tasks == 1 ? "" : "s",
+               (unsigned long long)all->runs, all->runs == 1 ? "" : "s", actions);
+}
+
 static void print_recording(const struct vti_info *all)
 {
     const struct vt_recording_info *info = &all->info;
@@ -174,9 +186,7 @@ static void print_recording(const struct vti_info *all)
                    all->lines == 1 ? "" : "s", (unsigned long long)all->sources,
                    all->sources == 1 ? "" : "s");
     if (all->runs)
-        print_line("tasks", "%llu task%s in %llu run%s (venturi tasks)",
-                   (unsigned long long)all->tasks, all->tasks == 1 ? "" : "s",
-                   (unsigned long long)all->runs, all->runs == 1 ? "" : "s");
+        print_tasks(all);
     if (all->readings)
         print_line("resources", "%llu readings of %llu process%s (venturi query)",
                    (unsigned long long)all->readings, (unsigned long long)all->watched,

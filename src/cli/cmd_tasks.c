@@ -50,6 +50,8 @@ static int check_options(struct request *request)
         return vti_cmd_fail("tasks", "one of --critical-path and --by");
     if (request->is_path && request->sort)
         return vti_cmd_fail("tasks", "--sort: a path stands in the order of its tasks");
+    if (request->sort && !strcmp(request->sort, "idle") && view->by == VTI_TASKS_BY_NAME)
+        return vti_cmd_fail("tasks", "--sort: 'idle' is a column of --by worker");
     if (request->sort && !vti_tasks_can_sort(view->by, request->sort))
         return vti_cmd_fail("tasks", "--sort: '%s' is none of %s", request->sort,
                             view->by == VTI_TASKS_BY_WORKER
@@ -148,7 +150,9 @@ static int show(vt_recording *recording, void *arg)
     if (!code)
         code = vti_task_paths_make(&view->paths, &view->tasks);
     if (!code)
-        code = vti_task_groups_make(&view->groups, &view->tasks, view->run);
+        code = view->run == VTI_NO_TASK
+                   ? vti_task_groups_make_levels(&view->groups, &view->tasks)
+                   : vti_task_groups_make(&view->groups, &view->tasks, view->run);
     if (!code)
         code = print(request);
     if (!code) {

@@ -8,6 +8,7 @@
 #include "cli/info.h"
 #include "model/fact_blocks.h"
 #include "model/line_table.h"
+#include "venturi/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,9 @@ static int count_tasks(struct vti_info *all)
     struct vti_tasks tasks;
     int code = vti_tasks_load(all->recording, &tasks);
 
-    all->tasks = tasks.task_count;
+    for (uint32_t i = 0; i < tasks.task_count; i++)
+        all->task_actions += tasks.tasks[i].action != VT_ACTION_COMPUTE;
+    all->tasks = tasks.task_count - all->task_actions;
     all->runs = tasks.run_count;
     vti_tasks_free(&tasks);
     return code;

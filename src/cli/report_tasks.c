@@ -21,11 +21,14 @@ int vti_report_print_tasks(const struct vti_report *report)
 void vti_report_json_tasks(struct vti_json *json, const struct vti_report *report)
 {
     const struct vti_tasks *tasks = &report->study.tasks;
+    uint64_t count = 0;
 
+    for (uint32_t i = 0; i < tasks->run_count; i++)
+        count += report->study.task_times.runs[i].tasks;
     vti_json_key(json, "tasks");
     vti_json_object(json);
     vti_json_add_uint(json, "runs", tasks->run_count);
-    vti_json_add_uint(json, "tasks", tasks->task_count);
+    vti_json_add_uint(json, "tasks", count);
     vti_json_add_uint(json, "workers", tasks->worker_count);
     vti_json_object_end(json);
 }

@@ -109,6 +109,9 @@ static void say_what_there_is(const struct vti_run_output *output,
     if (stats->tasks)
         vti_buf_printf(&text, ", %s task%s", vti_text_count(count, stats->tasks),
                        stats->tasks == 1 ? "" : "s");
+    if (stats->task_actions)
+        vti_buf_printf(&text, ", %s action%s", vti_text_count(count, stats->task_actions),
+                       stats->task_actions == 1 ? "" : "s");
     if (stats->samples)
         vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
     if (stats->file.events || !text.len)

@@ -28,6 +28,10 @@ uint32_t vti_tasks_sort_names(const struct vti_tasks_view *view, bool computes, 
 /* Of the workers of the runs that are shown. */
 uint32_t vti_tasks_sort_workers(const struct vti_tasks_view *view, uint32_t *rows);
 
+/* Of the runs that are shown and did anything, by their begin; if these are more than `most`, those that failed, then the longest.
+ * `rows` has room for all. How many there are in all. */
+uint32_t vti_tasks_sort_runs(const struct vti_tasks_view *view, uint32_t most, uint32_t *rows);
+
 /* Whether a table can be sorted by it. */
 bool vti_tasks_can_sort(enum vti_tasks_by by, const char *sort);
 

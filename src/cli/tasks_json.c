@@ -45,11 +45,11 @@ static void add_times(struct vti_json *json, const struct vti_worker_times *time
     vti_json_object_end(json);
 }
 
-static void add_states(struct vti_json *json, const uint64_t states[VTI_TASK_STATES])
+static void add_states(struct vti_json *json, const uint64_t states[VTI_TASK_OUTCOMES])
 {
     vti_json_key(json, "states");
     vti_json_object(json);
-    for (uint8_t i = 0; i < VTI_TASK_STATES; i++)
+    for (uint8_t i = 0; i < VTI_TASK_OUTCOMES; i++)
         if (states[i])
             vti_json_add_uint(json, vti_task_state_text(i), states[i]);
     vti_json_object_end(json);
@@ -110,6 +110,8 @@ static void add_group(struct vti_json *json, const struct vti_task_group *group)
         vti_json_add_string(json, "name", group->name);
     else
         vti_json_add_string(json, "action", vti_task_action_text(group->action));
+    if (!group->action)
+        vti_json_add_uint(json, "level", group->level);
     vti_json_add_uint(json, "count", group->count);
     vti_json_add_uint(json, "ran", group->ran);
     add_states(json, group->states);

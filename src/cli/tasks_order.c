@@ -65,6 +65,43 @@ int64_t vti_tasks_middle_slack(const struct vti_tasks_view *view, uint32_t run)
     return middle;
 }
 
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static bool has_failed(const struct vti_tasks_view *view, uint32_t run)
+{
+    return *view->tasks.runs[run].error || vti_task_states_failed(view->times.runs[run].states);
+}
+
+static int by_failed_and_time(const void *left, const void *right, void *arg)
+{
+    const struct vti_tasks_view *view = arg;
+    uint32_t one = *(const uint32_t *)left, other = *(const uint32_t *)right;
+    const struct vti_run_times *a = &view->times.runs[one], *b = &view->times.runs[other];
+    int64_t first = a->end_ns - a->begin_ns, second = b->end_ns - b->begin_ns;
+
+    if (has_failed(view, one) != has_failed(view, other))
+        return has_failed(view, one) ? -1 : 1;
+    if (first != second)
+        return first > second ? -1 : 1;
+    return one < other ? -1 : 1;
+}
+
+uint32_t vti_tasks_sort_runs(const struct vti_tasks_view *view, uint32_t most, uint32_t *rows)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < view->tasks.run_count; i++) {
+        bool is_empty = !view->tasks.runs[i].task_count && !view->tasks.runs[i].planned &&
+                        !*view->tasks.runs[i].error;
+
+        if (vti_tasks_shows(view, i) && (!is_empty || view->run == i))
+            rows[count++] = i;
+    }
+    if (count > most)
+        qsort_r(rows, count, sizeof *rows, by_failed_and_time, (void *)(uintptr_t)view);
+    return count;
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static double column_of(const struct vti_task_group *group, const char *column)

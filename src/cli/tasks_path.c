@@ -204,11 +204,10 @@ int vti_tasks_print_path(const struct vti_tasks_view *view, uint32_t run)
     static const struct vti_column narrow[] = {{"Start", VTI_RIGHT},  {"Gap", VTI_RIGHT},
                                                {"Queued", VTI_RIGHT}, {"Time", VTI_RIGHT},
                                                {"Share", VTI_RIGHT},  {"Task", VTI_LEFT}};
-    unsigned width = vti_terminal_width(stdout);
     struct steps steps = {.view = view,
                           .path = &view->paths.runs[run],
                           .times = &view->times.runs[run],
-                          .has_worker = !width || width >= WORKER_WIDTH};
+                          .has_worker = vti_prose_width() >= WORKER_WIDTH};
     int code;
 
     if (!steps.path->count) {

@@ -76,6 +76,17 @@ static void add_states(struct vti_sentence *sentence, const struct vti_run_times
         vti_sentence_add(sentence, "%llu tried again", (unsigned long long)times->retries);
 }
 
+/* Two digits: more would say what the next run will not. */
+static void add_parallelism(struct vti_sentence *sentence, double at_once)
+{
+    if (at_once <= 0)
+        return;
+    if (at_once < 0.01)
+        vti_sentence_add(sentence, "less than 0.01 at once");
+    else
+        vti_sentence_add(sentence, at_once < 9.95 ? "%.2g at once" : "%.0f at once", at_once);
+}
+
 /* Errors are sentences of their own, and may be long. */
 static int print_error(const char *error, size_t indent)
 {
@@ -104,6 +115,7 @@ static int print_run(const struct vti_tasks_view *view, uint32_t at)
 
     snprintf(label, sizeof label, "run %u: ", (unsigned)at + 1);
     vti_sentence_start(&sentence, label);
+    sentence.width = vti_prose_width(); /* it has too many parts for one line of a file, too */
     vti_sentence_add(&sentence, "%s", *run->scheduler ? run->scheduler : "unknown scheduler");
     if (run->parent != VTI_NO_TASK)
         vti_sentence_add(&sentence, "within run %u", (unsigned)run->parent + 1);
@@ -116,7 +128,7 @@ static int print_run(const struct vti_tasks_view *view, uint32_t at)
     vti_buf_fini(&text);
     vti_sentence_add(&sentence, "%s",
                      vti_text_duration(number, (double)(times->end_ns - times->begin_ns)));
-    vti_sentence_add(&sentence, "%.3g at once", vti_run_times_parallelism(times));
+    add_parallelism(&sentence, vti_run_times_parallelism(times));
     add_workers(&sentence, &times->sums);
     add_states(&sentence, times);
     if (run->lost)
@@ -129,19 +141,22 @@ static int print_run(const struct vti_tasks_view *view, uint32_t at)
 
 int vti_tasks_print_runs(const struct vti_tasks_view *view)
 {
-    uint32_t shown = 0, left = 0;
+    uint32_t *rows = calloc((size_t)view->tasks.run_count + 1, sizeof *rows);
+    uint32_t count;
     int code = 0;
 
-    for (uint32_t i = 0; i < view->tasks.run_count && !code; i++) {
-        if (!vti_tasks_shows(view, i))
-            continue;
-        if (shown++ < RUNS_SHOWN)
-            code = print_run(view, i);
-        else
-            left++;
-    }
-    if (left && !code)
-        printf("... and %u more runs, --run N shows one\n", (unsigned)left);
+    if (!rows)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    count = vti_tasks_sort_runs(view, RUNS_SHOWN, rows);
+    for (uint32_t i = 0; i < count && i < RUNS_SHOWN && !code; i++)
+        code = print_run(view, rows[i]);
+    if (!count)
+        printf("%u run%s without tasks\n", (unsigned)view->tasks.run_count,
+               view->tasks.run_count == 1 ? "" : "s");
+    if (count > RUNS_SHOWN && !code)
+        printf("%u of %u runs: what failed, then the longest; --run N shows another\n", RUNS_SHOWN,
+               (unsigned)count);
+    free(rows);
     return code;
 }
 
@@ -181,8 +196,8 @@ static void add_column(struct layout *layout, enum figure figure, const char *ti
 static struct layout lay_out(const struct vti_tasks_view *view, const uint32_t *rows,
                              uint32_t count, const char *title)
 {
-    unsigned width = vti_terminal_width(stdout);
-    bool is_wide = !width || width >= WIDE, is_medium = is_wide || width >= MEDIUM;
+    size_t width = vti_prose_width();
+    bool is_wide = width >= WIDE, is_medium = width >= MEDIUM;
     bool has_cpu = false, has_bytes = false, has_failed = false, has_retries = false;
     struct layout layout = {0};
 
@@ -308,6 +323,18 @@ static int print_groups(const struct vti_tasks_view *view, const uint32_t *rows,
     return code;
 }
 
+/* A task's time has those of the tasks within it: of one sum they are no parts. */
+static uint32_t keep_level(const struct vti_tasks_view *view, uint8_t level, uint32_t *rows,
+                           uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (view->groups.items[rows[i]].level == level)
+            rows[kept++] = rows[i];
+    return kept;
+}
+
 int vti_tasks_print_names(const struct vti_tasks_view *view)
 {
     uint32_t *rows = calloc((size_t)view->groups.count + 1, sizeof *rows);
@@ -316,9 +343,11 @@ int vti_tasks_print_names(const struct vti_tasks_view *view)
 
     if (!rows)
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    count = vti_tasks_sort_names(view, true, rows);
-    if (count)
-        code = print_groups(view, rows, count, "Task");
+    for (uint8_t level = 0; level < VTI_TASK_LEVELS && !code; level++) {
+        count = keep_level(view, level, rows, vti_tasks_sort_names(view, true, rows));
+        if (count)
+            code = print_groups(view, rows, count, level ? "Task within tasks" : "Task");
+    }
     count = vti_tasks_sort_names(view, false, rows);
     if (count && !code)
         code = print_groups(view, rows, count, "Beside tasks");

@@ -1,5 +1,6 @@
 /* tasks_workers.c - the workers of task graphs as a table: what each did with its time. */
 #include "base/error.h"
+#include "cli/prose.h"
 #include "cli/render.h"
 #include "cli/tasks.h"
 
@@ -24,8 +25,7 @@ static const struct vti_column all_columns[] = {
 static unsigned choose_columns(const struct vti_tasks_view *view, const uint32_t *rows,
                                uint32_t count, enum column *shown)
 {
-    unsigned width = vti_terminal_width(stdout);
-    bool is_narrow = width && width < MEDIUM;
+    bool is_narrow = vti_prose_width() < MEDIUM;
     bool is_there[LABEL + 1] = {[TASKS] = true, [COMPUTE] = true, [SHARE] = true, [LABEL] = true};
     unsigned found = 0;
 

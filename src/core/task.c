@@ -94,9 +94,21 @@ static inline bool put(const struct note *note)
     return true;
 }
 
-/* One that is said only once: fixed part and text. */
+/* There is no room, and this is not said again: so many are lost. */
+static void lose(uint64_t count)
+{
+    unsigned events = count < UINT32_MAX ? (unsigned)count : UINT32_MAX;
+    struct vti_slow slow;
+    struct vti_thread *self = vti_slow_enter(&slow, events);
+
+    if (self)
+        vti_thread_lose_tasks(self, events);
+    vti_slow_leave(&slow);
+}
+
+/* One that is said only once: fixed part and text. Without room `lost` are lost. */
 static void put_text(uint32_t kind, uint64_t ticks, const void *fixed, size_t bytes,
-                     const char *text)
+                     const char *text, uint64_t lost)
 {
     uint8_t payload[64 + VTI_TEXT_MAX];
     size_t len = text ? vti_text_kept(text, strnlen(text, VTI_TEXT_MAX + 1)) : 0;
@@ -106,8 +118,8 @@ static void put_text(uint32_t kind, uint64_t ticks, const void *fixed, size_t by
     memcpy(payload, fixed, bytes);
     if (len)
         memcpy(payload + bytes, text, len);
-    if (!put(&note) && vt_task_wait(SHORT_WAIT_MS))
-        put(&note);
+    if (!put(&note) && !(vt_task_wait(SHORT_WAIT_MS) && put(&note)))
+        lose(lost);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
@@ -126,7 +138,7 @@ uint32_t vt_task_run(const char *scheduler, uint64_t tasks, uint32_t workers, ui
     if (is_local)
         return 0;
     note.run = __atomic_add_fetch(&vti_runtime()->task_runs, 1, __ATOMIC_RELAXED);
-    put_text(VTI_RECORD_TASK_RUN, vt_task_clock(), &note, sizeof note, scheduler);
+    put_text(VTI_RECORD_TASK_RUN, vt_task_clock(), &note, sizeof note, scheduler, 1);
     return note.run;
 }
 
@@ -135,7 +147,7 @@ void vt_task_worker(uint32_t run, uint32_t worker, const char *label, uint64_t p
     struct vti_task_worker_note note = {.pid = pid, .tid = tid, .run = run, .number = worker};
 
     if (run && is_recorded())
-        put_text(VTI_RECORD_TASK_WORKER, 1, &note, sizeof note, label);
+        put_text(VTI_RECORD_TASK_WORKER, 1, &note, sizeof note, label, 1);
 }
 
 void vt_task_run_end(uint32_t run, const char *error, uint64_t lost)
@@ -143,7 +155,7 @@ void vt_task_run_end(uint32_t run, const char *error, uint64_t lost)
     struct vti_task_end_note note = {.lost = lost, .run = run};
 
     if (run && is_recorded())
-        put_text(VTI_RECORD_TASK_END, vt_task_clock(), &note, sizeof note, error);
+        put_text(VTI_RECORD_TASK_END, vt_task_clock(), &note, sizeof note, error, lost);
 }
 
 /* ---- tasks --------------------------------------------------------------------------------------- */

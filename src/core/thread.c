@@ -211,6 +211,11 @@ void vti_thread_lose_line(const struct vti_thread *self)
     count_unplaced(self->arena, &vti_arena_producer(self->arena)->lost_lines, 1);
 }
 
+void vti_thread_lose_tasks(const struct vti_thread *self, unsigned count)
+{
+    count_unplaced(self->arena, &vti_arena_producer(self->arena)->lost_tasks, count);
+}
+
 /* Gives the thread a slot in the arena. Without one it has no stack, so it comes by here each time. */
 static bool enlist(struct vti_thread *self, struct vti_arena_control *arena)
 {

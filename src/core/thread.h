@@ -102,6 +102,9 @@ void vti_thread_end_deep(const struct vti_thread *self, uint32_t *open);
 void vti_thread_lose_call(const struct vti_thread *self);
 void vti_thread_lose_line(const struct vti_thread *self);
 
+/* Counts tasks as lost, or what was said of their run, where there is no room to say so. */
+void vti_thread_lose_tasks(const struct vti_thread *self, unsigned count);
+
 /* Blocks signals and nothing else; vti_slow_leave() must follow. */
 void vti_slow_block(struct vti_slow *slow);
 

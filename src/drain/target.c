@@ -445,6 +445,7 @@ static void end(struct vti_target *process, uint64_t now_ns, enum vti_process_en
     state_unplaced(process, &vti_arena_producer(process->arena)->too_deep, VTI_LOSS_DEPTH);
     state_unplaced(process, &vti_arena_producer(process->arena)->lost_calls, VTI_LOSS_CALLS);
     state_unplaced(process, &vti_arena_producer(process->arena)->lost_lines, VTI_LOSS_LINES);
+    state_unplaced(process, &vti_arena_producer(process->arena)->lost_tasks, VTI_LOSS_BUFFERS);
     process->fact.end = vti_recorder_ticks(process->recorder);
     process->fact.how = how;
     process->fact.status = status;

@@ -9,6 +9,7 @@
 #include "drain/clock.h"
 #include "drain/target.h"
 #include "format/tasks.h"
+#include "venturi/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +253,10 @@ static void take_task(struct vti_target *process, const struct vti_record *recor
     fact.site = vti_target_site(process, record->id);
     fact.key = (struct vti_bytes){(const char *)in.at, vti_reader_left(&in)};
     add_fact(process, TASKS, &fact);
-    process->task_count++;
+    if (fact.action == VT_ACTION_COMPUTE)
+        process->task_count++;
+    else
+        process->action_count++;
     if (near)
         take_edges(process, edges, near, count);
 }

@@ -105,10 +105,11 @@ static int write_facts(struct job *job)
     struct vti_buf *entry = &job->copy.entry;
     struct vti_anchor anchor = {.realtime_ns = (uint64_t)job->base_ns};
     struct vti_bytes command = vti_bytes_of(job->in->command);
+    bool has_name = job->in->name && *job->in->name;
     struct vti_process_fact process = {.pid = job->in->pid,
                                        .start = 1,
                                        .end = job->last,
-                                       .name = vti_bytes_of("tasks"),
+                                       .name = vti_bytes_of(has_name ? job->in->name : "tasks"),
                                        .command = command};
     int code;
 

@@ -18,6 +18,7 @@ struct vti_tasks_in {
      * run that compute must be different. Workers stand with their run, in no order. */
     const struct vti_tasks *tasks;
     const char *command; /* what ran, arguments separated by spaces; "": unknown */
+    const char *name;    /* of all of it, for people; NULL and "": none */
     uint32_t pid;
     const struct vti_task_reading *readings; /* in order of time */
     size_t reading_count;

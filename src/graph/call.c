@@ -55,6 +55,7 @@ void vti_call_make(vt_function *function, struct vt_call *call, struct vti_done 
     call->result = (struct vt_datum){0};
     call->failure = (struct vt_datum){0};
     inner->reason = NULL;
+    inner->is_told = false;
     if (cpu != NULL && cpu->is_exact)
         used = cpu_now();
     inner->start = vt_task_clock();
@@ -70,6 +71,8 @@ void vti_call_make(vt_function *function, struct vt_call *call, struct vti_done 
     done->state = code == 0 ? VT_TASK_DONE : VT_TASK_FAILED;
     if (inner->time != 0 && done->end - done->start > inner->time)
         done->state = VT_TASK_TIMED_OUT;
+    if (code != 0 && inner->is_told)
+        done->state = VT_TASK_CANCELLED;
     if (done->state == VT_TASK_DONE)
         vti_value_destroy(&call->failure);
     else
@@ -96,10 +99,13 @@ int vt_call_fail(struct vt_call *call, const char *format, ...)
 
 int vt_call_is_cancelled(const struct vt_call *call)
 {
-    const struct vti_call *inner = call->inner;
+    struct vti_call *inner = call->inner;
 
-    if (inner->is_cancelled != NULL && __atomic_load_n(inner->is_cancelled, __ATOMIC_RELAXED) != 0)
+    if (inner->is_cancelled != NULL &&
+        __atomic_load_n(inner->is_cancelled, __ATOMIC_RELAXED) != 0) {
+        inner->is_told = true;
         return 1;
+    }
     if (inner->is_expired != NULL && __atomic_load_n(inner->is_expired, __ATOMIC_RELAXED) != 0)
         return 1;
     return inner->time != 0 && vt_task_clock() - inner->start > inner->time;

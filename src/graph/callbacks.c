@@ -15,6 +15,22 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vti_callback_list *registered; /* NULL: none; under the lock */
 
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A worker that is forked while another thread registers something must still be able to run a graph. */
+__attribute__((constructor)) static void survive_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 static struct vti_callback_list *list_new(size_t count)
 {
     struct vti_callback_list *list = malloc(sizeof *list + count * sizeof list->all[0]);

@@ -24,7 +24,7 @@ struct vti_done {
     uint32_t task;
     uint32_t worker;
     enum vt_task_state
-        state; /* VT_TASK_DONE, _FAILED, _TIMED_OUT (after expire()), _LOST (its worker died), _CANCELLED (the run was given up before it began) */
+        state; /* VT_TASK_DONE, _FAILED, _TIMED_OUT (after expire()), _LOST (its worker died), _CANCELLED (the run was given up before it began, or it ended because of that) */
     bool is_cpu_estimated;
     uint64_t start, end; /* of vt_task_clock(), as the worker read it */
     uint64_t cpu_ns;     /* or VT_UNKNOWN */

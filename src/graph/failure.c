@@ -8,11 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *what_happened(enum vt_task_state state)
+#define WHAT_ROOM 64
+
+static const char *what_happened(const vt_run *run, const struct vti_done *done,
+                                 char room[WHAT_ROOM])
 {
-    switch (state) {
+    switch (done->state) {
     case VT_TASK_TIMED_OUT:
-        return "took too long";
+        if (__atomic_load_n(&run->is_left, __ATOMIC_RELAXED) != 0)
+            return "was abandoned";
+        snprintf(room, WHAT_ROOM, "took longer than %g s", vti_run_timeout(run, done->task));
+        return room;
     case VT_TASK_LOST:
         return "was lost with its worker";
     default:
@@ -39,15 +45,14 @@ char *vti_failure_line(const vt_run *run, const struct vti_done *done)
 {
     unsigned tries = run->items[done->task].tries;
     const char *name = vt_graph_name(run->graph, done->task);
-    char room[16], *line, *at;
+    char room[16], what[WHAT_ROOM], *line;
 
-    line = line_of("task '%.200s'%s%.100s%s %s on worker %u after %u %s%s%s",
+    line = line_of("task '%.200s'%s%.100s%s %s on worker %u after %u %s%s%.2000s",
                    vti_graph_key(run->graph, done->task, room), *name == 0 ? "" : " (", name,
-                   *name == 0 ? "" : ")", what_happened(done->state), done->worker, tries,
+                   *name == 0 ? "" : ")", what_happened(run, done, what), done->worker, tries,
                    tries == 1 ? "try" : "tries", done->reason == NULL ? "" : ": ",
                    done->reason == NULL ? "" : done->reason);
-    for (at = line; at != NULL && (at = strpbrk(at, "\r\n")) != NULL; at++)
-        *at = ' ';
+    vti_text_line(line);
     return line;
 }
 
@@ -59,6 +64,7 @@ void vti_failure_note(vt_run *run, struct vti_done *done)
 
     pthread_mutex_lock(&failure->lock);
     is_later = failure->is_set;
+    failure->others += is_later;
     if (is_later)
         goto out;
     failure->is_set = true;
@@ -90,6 +96,7 @@ void vti_failure_say(vt_run *run, uint32_t task, const char *format, ...)
     if (vasprintf(&line, format, list) < 0)
         line = NULL;
     va_end(list);
+    vti_text_line(line);
     pthread_mutex_lock(&failure->lock);
     if (failure->is_set) {
         free(line);
@@ -155,24 +162,68 @@ void vti_failure_skip(vt_run *run, uint32_t task)
     }
 }
 
+/* The longer line instead of the other, if there is one. */
+static const char *longer(const char *line, char *instead)
+{
+    if (instead == NULL)
+        return line;
+    free((char *)line);
+    return instead;
+}
+
+/* Appends those that use it and were skipped, each once. */
+static size_t add_skipped_users(const vt_run *run, uint32_t task, uint32_t *is_seen, uint32_t *list,
+                                size_t count)
+{
+    const struct vti_plan *plan = run->plan;
+    uint32_t k;
+
+    for (k = plan->first_user[task]; k < plan->first_user[task + 1]; k++) {
+        uint32_t user = plan->users[k];
+
+        if (run->items[user].phase != 0 && run->items[user].state == VT_TASK_SKIPPED &&
+            !is_seen[user]) {
+            is_seen[user] = 1;
+            list[count++] = user;
+        }
+    }
+    return count;
+}
+
+/* How many were skipped because of the one that failed first, whoever came to them first. */
+static size_t own_skipped(vt_run *run)
+{
+    struct vti_failure *failure = &run->failure;
+    uint32_t *list = run->ready_room, *is_seen = run->scratch; /* nobody needs them any more */
+    size_t count, i;
+
+    if (failure->told.task == VT_NO_TASK || failure->others == 0)
+        return failure->skipped_count;
+    memset(is_seen, 0, run->plan->count * sizeof *is_seen);
+    count = add_skipped_users(run, failure->told.task, is_seen, list, 0);
+    for (i = 0; i < count; i++)
+        count = add_skipped_users(run, list[i], is_seen, list, count);
+    return count;
+}
+
 void vti_failure_close(vt_run *run)
 {
     struct vti_failure *failure = &run->failure;
     const char *message = failure->told.message;
+    size_t skipped;
 
     if (!failure->is_set)
         return;
     failure->told.skipped = failure->skipped;
     failure->told.skipped_count = failure->skipped_count;
-    if (message != NULL && failure->skipped_count > 0) {
-        char *line = line_of("%s; %zu %s skipped", message, failure->skipped_count,
-                             failure->skipped_count == 1 ? "dependent" : "dependents");
-
-        if (line != NULL) {
-            free((char *)message);
-            failure->told.message = line;
-        }
-    }
+    skipped = own_skipped(run);
+    if (message != NULL && skipped > 0)
+        message = longer(message, line_of("%s; %zu %s skipped", message, skipped,
+                                          skipped == 1 ? "dependent" : "dependents"));
+    if (message != NULL && failure->others > 0)
+        message = longer(message, line_of("%s; %zu other %s failed", message, failure->others,
+                                          failure->others == 1 ? "task" : "tasks"));
+    failure->told.message = message;
     if (failure->told.message == NULL)
         failure->told.message = strdup("no memory to tell what went wrong");
 }

@@ -29,6 +29,22 @@ static struct {
     size_t function_room;
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static void before_fork(void)
+{
+    pthread_mutex_lock(&known.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&known.lock);
+}
+
+/* A worker that is forked while another thread looks one up must still be able to. */
+__attribute__((constructor)) static void survive_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 static void *grown(void *array, size_t *room, size_t count, size_t size)
 {
     size_t more = *room ? *room * 2 : 32;

@@ -166,6 +166,10 @@ uint32_t vti_gang_finish(struct vti_gang *gang, struct vti_seat *seat, struct vt
     struct vti_item *item = &run->items[done->task];
     uint32_t next;
 
+    if (done->state == VT_TASK_CANCELLED) {
+        vti_done_cancelled(run, done);
+        return VT_NO_TASK;
+    }
     if (is_again(run, done))
         return done->task;
     if (done->state != VT_TASK_DONE) {

@@ -224,8 +224,8 @@ static void clean_up(vt_run *run)
 static int outcome(vt_run *run)
 {
     if (run->left > 0 && !run->failure.is_set)
-        vti_failure_say(run, VT_NO_TASK, "cancelled: %u of %u tasks were not begun", run->left,
-                        run->total);
+        vti_failure_say(run, VT_NO_TASK, "the run was cancelled: %u of %u tasks are not done",
+                        run->left, run->total);
     return run->failure.is_set ? -1 : 0;
 }
 
@@ -233,8 +233,10 @@ int vt_run_go(vt_run *run)
 {
     int code;
 
-    if (run->has_gone)
+    if (run->has_gone) {
+        vti_failure_say(run, VT_NO_TASK, "a run can only be run once");
         return vti_fail(VTI_E_USAGE, "a run can only be run once");
+    }
     run->has_gone = true;
     run->callbacks = vti_callbacks_for(run);
     if (run->callbacks == NULL)
@@ -242,7 +244,8 @@ int vt_run_go(vt_run *run)
     code = vti_callbacks_start(run);
     if (code != 0)
         vti_failure_callback(run, VT_NO_TASK, code);
-    if (code == 0 && (code = get_plan(run)) == 0 && (code = prepare(run)) == 0)
+    if (code == 0 && !run->failure.is_set && (code = get_plan(run)) == 0 &&
+        (code = prepare(run)) == 0)
         code = execute(run);
     if (run->total > 0)
         clean_up(run);

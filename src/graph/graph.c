@@ -74,6 +74,7 @@ int vti_graph_fail(vt_graph *graph, int code, const char *format, ...)
     if (vasprintf(&line, format, list) < 0)
         line = NULL;
     va_end(list);
+    vti_text_line(line);
     free(graph->error);
     graph->error = line;
     return code;
@@ -251,12 +252,31 @@ static void destroy_values(const struct vt_arg *args, size_t count)
     }
 }
 
+/* Whether nothing is NULL that must not be. */
+static bool is_complete(vt_graph *graph, const char *key, vt_function *function,
+                        const struct vt_arg *args, size_t count)
+{
+    char room[16];
+    size_t i;
+
+    if (key == NULL)
+        key = vti_graph_key(graph, graph->count, room);
+    if (function == NULL)
+        return vti_graph_fail(graph, 0, "task '%.200s' has no function", key);
+    for (i = 0; i < count; i++)
+        if (args[i].type == VT_ARG_IS_KEY && args[i].key == NULL)
+            return vti_graph_fail(graph, 0, "argument %zu of '%.200s' names no key", i, key);
+    return true;
+}
+
 uint32_t vt_graph_task(vt_graph *graph, const char *key, const char *name, vt_function *function,
                        void *user, const struct vt_arg *args, size_t arg_count)
 {
     size_t args_before = graph->arg_count;
     size_t values_before = graph->value_count;
-    struct vti_node *node = node_add(graph, key, VTI_NODE_TASK);
+    struct vti_node *node = is_complete(graph, key, function, args, arg_count)
+                                ? node_add(graph, key, VTI_NODE_TASK)
+                                : NULL;
     size_t i;
 
     if (node == NULL) {
@@ -287,7 +307,9 @@ uint32_t vt_graph_call(vt_graph *graph, const char *name, vt_function *function,
                        const uint32_t *tasks, size_t count)
 {
     size_t args_before = graph->arg_count;
-    struct vti_node *node = node_add(graph, NULL, VTI_NODE_TASK);
+    struct vti_node *node = is_complete(graph, NULL, function, NULL, 0)
+                                ? node_add(graph, NULL, VTI_NODE_TASK)
+                                : NULL;
     size_t i;
 
     if (node == NULL)
@@ -324,9 +346,14 @@ uint32_t vt_graph_alias(vt_graph *graph, const char *key, const char *target)
 {
     struct vt_arg arg = {.type = VT_ARG_IS_KEY, .key = target};
     size_t args_before = graph->arg_count;
-    struct vti_node *node = node_add(graph, key, VTI_NODE_ALIAS);
+    struct vti_node *node;
     uint32_t kept;
 
+    if (target == NULL) {
+        vti_graph_fail(graph, 0, "alias '%.200s' names no key", key == NULL ? "" : key);
+        return VT_NO_TASK;
+    }
+    node = node_add(graph, key, VTI_NODE_ALIAS);
     if (node == NULL)
         return VT_NO_TASK;
     node->arg_count = 1;

@@ -8,7 +8,7 @@
 
 uint32_t vt_graph_find(const vt_graph *graph, const char *key)
 {
-    uint32_t number = vti_texts_find(&graph->keys, key);
+    uint32_t number = key == NULL ? VTI_NO_TEXT : vti_texts_find(&graph->keys, key);
 
     return number == VTI_NO_TEXT ? VT_NO_TASK : graph->key_nodes[number];
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/callbacks.h"
+#include "graph/fence.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -136,6 +137,25 @@ static int submit(struct vti_executor *executor, const struct vti_job *jobs, siz
     return (int)count;
 }
 
+/* A worker has ended: another takes its place, or there is no hope that one would do better. */
+static int replace(struct vti_processes *all, unsigned number, const char *why)
+{
+    const char *const *command = all->executor.run->options.worker_command;
+    struct vti_crew *crew = &all->crews[number];
+    int exec_errno = (int)crew->lane->exec_errno;
+
+    vti_crew_bury(all, number, why);
+    all->bad_starts = crew->has_worked ? 0 : all->bad_starts + crew->is_bad_start;
+    if (exec_errno && command)
+        return vti_fail(VTI_E_SYSTEM, "the worker command '%.200s' cannot be executed: %s",
+                        command[0], strerror(exec_errno));
+    if (all->deaths > MOST_DEATHS || all->bad_starts > all->crew_count)
+        return vti_fail(VTI_E_SYSTEM, "workers%s%.200s%s end before they have done anything: %s",
+                        command ? " (command '" : "", command ? command[0] : "",
+                        command ? "')" : "", why ? why : "");
+    return all->cancelled_at ? 0 : vti_crew_start(all, number);
+}
+
 /* Replaces workers that have ended. Negative: there are none any more. */
 static int look_for_dead(struct vti_processes *all)
 {
@@ -147,12 +167,7 @@ static int look_for_dead(struct vti_processes *all)
         char *why = NULL;
 
         if (all->crews[i].pid && vti_crew_has_ended(&all->crews[i], &why)) {
-            vti_crew_bury(all, i, why);
-            if (all->deaths > MOST_DEATHS)
-                result = vti_fail(VTI_E_SYSTEM, "workers end before they have done anything: %s",
-                                  why ? why : "");
-            else if (!all->cancelled_at)
-                result = vti_crew_start(all, i);
+            result = replace(all, i, why);
             free(why);
         }
         alive += all->crews[i].pid != 0;
@@ -228,7 +243,7 @@ static void rest(struct vti_processes *all, int timeout_ms)
     if (vti_processes_may_steal(all))
         timeout_ms = least(timeout_ms, STEAL_MS);
     atomic_store(&all->memory->header->is_caller_asleep, 1);
-    atomic_thread_fence(memory_order_seq_cst); /* against the workers': push, then look */
+    vti_fence(); /* against the workers': push, then look */
     if (!has_something(all))
         poll(fds, count, timeout_ms);
     atomic_store(&all->memory->header->is_caller_asleep, 0);

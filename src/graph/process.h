@@ -41,6 +41,7 @@ struct vti_crew {
     unsigned taken_back; /* of those in flight */
     bool has_worked;     /* since the worker was started */
     bool is_killed;      /* by us */
+    bool is_bad_start;   /* it ended by itself before it could take any task */
     unsigned free_count; /* of slots */
     uint16_t free[VTI_LANE_SLOTS];
     uint32_t frontier[VTI_CREW_FRONTIER]; /* tasks behind which more could be sent early */
@@ -62,6 +63,7 @@ struct vti_processes {
     double queue_bytes;    /* that a worker may leave before we look again */
     uint64_t cancelled_at; /* 0: it is not */
     unsigned deaths;       /* of workers in a row that did nothing */
+    unsigned bad_starts;   /* of workers that ended by themselves before they could take any task */
     unsigned looks;        /* collects so far */
     unsigned dispatches;   /* and how often something was sent */
     bool is_tight;         /* memory is, as of a while ago */

@@ -92,9 +92,10 @@ static void read_slot(struct vti_processes *all, struct vti_crew *crew, struct v
     done->end = slot->end;
     done->cpu_ns = slot->cpu_ns;
     done->is_cpu_estimated = !run->options.cpu_time && slot->cpu_ns != VT_UNKNOWN;
-    done->state = state == VTI_SLOT_DONE     ? VT_TASK_DONE
-                  : state == VTI_SLOT_FAILED ? VT_TASK_FAILED
-                                             : VT_TASK_TIMED_OUT;
+    done->state = state == VTI_SLOT_DONE        ? VT_TASK_DONE
+                  : state == VTI_SLOT_FAILED    ? VT_TASK_FAILED
+                  : state == VTI_SLOT_CANCELLED ? VT_TASK_CANCELLED
+                                                : VT_TASK_TIMED_OUT;
     done->reason = vti_memory_text(all->memory, &slot->reason);
     if (vti_memory_value(all->memory, &slot->failure, &done->failure) != 0 ||
         vti_memory_value(all->memory, &slot->result, &done->result) != 0) {
@@ -126,7 +127,7 @@ static void come_up(struct vti_processes *all, struct vti_crew *crew, uint32_t p
     if (sent->is_taken_back) {
         crew->taken_back--;
         vti_crew_let_go(all, crew, place);
-    } else if (state == VTI_SLOT_DONE || state == VTI_SLOT_FAILED || state == VTI_SLOT_TIMED_OUT) {
+    } else if (state >= VTI_SLOT_DONE && state <= VTI_SLOT_CANCELLED) {
         crew->has_worked = true;
         read_slot(all, crew, slot, state, sent->is_early ? &sent->done : &done);
         learn(all, sent->is_early ? &sent->done : &done);
@@ -176,10 +177,12 @@ static void lose(struct vti_processes *all, struct vti_crew *crew, uint32_t plac
     struct vti_slot *slot = &crew->lane->slots[place];
     struct vti_done done = {.task = sent->task, .worker = crew->worker, .cpu_ns = VT_UNKNOWN};
 
-    done.state = sent->is_expired ? VT_TASK_TIMED_OUT : VT_TASK_LOST;
+    done.state = sent->is_expired  ? VT_TASK_TIMED_OUT
+                 : crew->is_killed ? VT_TASK_CANCELLED
+                                   : VT_TASK_LOST;
     done.end = vt_task_clock();
     done.start = slot->start ? slot->start : done.end;
-    if (!sent->is_expired)
+    if (done.state == VT_TASK_LOST)
         done.reason = strdup(why);
     all->where[sent->task] = VTI_NOWHERE;
     vti_processes_keep(all, &done);
@@ -215,6 +218,7 @@ void vti_crew_clear(struct vti_crew *crew)
     memset(&crew->lane->up, 0, sizeof crew->lane->up);
     atomic_store(&crew->lane->is_asleep, 0);
     atomic_store(&crew->lane->is_begun, 0);
+    crew->lane->exec_errno = 0;
     crew->in_flight = crew->early = crew->taken_back = crew->frontier_count = 0;
     crew->free_count = VTI_LANE_SLOTS;
     for (uint32_t i = 0; i < VTI_LANE_SLOTS; i++) {

@@ -3,6 +3,7 @@
  * closed in all others, so that each sees when the caller is gone. Everything is called by the thread of the run.
  */
 #include "base/error.h"
+#include "graph/fence.h"
 #include "graph/process.h"
 #include "graph/worker.h"
 
@@ -120,6 +121,7 @@ static pid_t begin(struct vti_processes *all, unsigned crew, int control)
             forked(all, crew, control);
         fcntl(control, F_SETFD, 0);
         execvpe(command[0], (char *const *)command, env);
+        all->crews[crew].lane->exec_errno = (uint32_t)errno;
         _exit(errno == ENOENT ? 127 : 126);
     }
     free(env);
@@ -160,8 +162,7 @@ int vti_crew_start(struct vti_processes *all, unsigned number)
 
 void vti_crew_wake(struct vti_crew *crew)
 {
-    atomic_thread_fence(
-        memory_order_seq_cst); /* against the worker's: asleep, then looks once more */
+    vti_fence(); /* against the worker's: asleep, then looks once more */
     if (crew->pid && atomic_load_explicit(&crew->lane->is_asleep, memory_order_relaxed) &&
         atomic_exchange(&crew->lane->is_asleep, 0) &&
         send(crew->control, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -176,7 +177,7 @@ void vti_crew_kill(struct vti_crew *crew)
     }
 }
 
-static char *explain(pid_t pid, int status)
+static char *explain(pid_t pid, int status, bool has_begun)
 {
     char *line = NULL;
     int count;
@@ -189,14 +190,15 @@ static char *explain(pid_t pid, int status)
                      : asprintf(&line, "worker %d was killed by signal %d", (int)pid,
                                 WTERMSIG(status));
     } else {
-        count = asprintf(&line, "worker %d ended with status %d in the middle of its work",
-                         (int)pid, WEXITSTATUS(status));
+        count = asprintf(&line, "worker %d ended with status %d %s", (int)pid, WEXITSTATUS(status),
+                         has_begun ? "in the middle of its work" : "at its start");
     }
     return count < 0 ? NULL : line;
 }
 
 bool vti_crew_has_ended(struct vti_crew *crew, char **why)
 {
+    bool has_begun = atomic_load(&crew->lane->is_begun) != 0;
     int status = 0;
     pid_t pid = crew->pid ? waitpid(crew->pid, &status, WNOHANG) : 0;
 
@@ -205,9 +207,11 @@ bool vti_crew_has_ended(struct vti_crew *crew, char **why)
         return false;
     /* Somebody else may have reaped it, or children are not to be waited for at all. */
     if (pid > 0)
-        *why = explain(crew->pid, status);
+        *why = explain(crew->pid, status, has_begun);
     else if (asprintf(why, "worker %d ended", (int)crew->pid) < 0)
         *why = NULL;
+    /* Others may kill it at any moment, and another one is no worse for it. */
+    crew->is_bad_start = !has_begun && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     close(crew->control);
     if (crew->pidfd >= 0)
         close(crew->pidfd);

@@ -40,6 +40,7 @@ enum vti_slot_state {
     VTI_SLOT_DONE,
     VTI_SLOT_FAILED,
     VTI_SLOT_TIMED_OUT,
+    VTI_SLOT_CANCELLED,  /* it ended because the run is given up */
     VTI_SLOT_TAKEN_BACK, /* somebody else shall do it */
     VTI_SLOT_NOT_BEGUN   /* what it needs failed, or the run is given up */
 };
@@ -72,6 +73,7 @@ struct vti_lane {
     _Atomic uint32_t is_asleep; /* the worker waits for a byte on its socket */
     _Atomic uint32_t is_begun;  /* the worker has found its way */
     uint32_t worker;            /* its number in the run */
+    uint32_t exec_errno;        /* why the command could not be executed; 0: it could */
     _Atomic uint64_t given;     /* blocks that the worker gets back */
     struct vti_ring down, up;
     struct vti_slot slots[VTI_LANE_SLOTS];

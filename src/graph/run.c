@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "graph/callbacks.h"
+#include "graph/failure.h"
 #include "graph/futex.h"
 #include "graph/gang.h"
 #include "graph/pages.h"
@@ -13,19 +14,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_OPTIONS 4096 /* bytes: more is no size but chance */
+
+/* What the program knows and this library does not must be 0; what it does not know itself is. */
+static void take_options(vt_run *run, const struct vt_run_options *options)
+{
+    size_t size = options->size, known = sizeof run->options;
+    const char *bytes = (const char *)options;
+
+    if (size < offsetof(struct vt_run_options, workers) || size > MOST_OPTIONS) {
+        vti_failure_say(run, VT_NO_TASK,
+                        "the options of the run say that they have %zu bytes: `.size` must be "
+                        "sizeof(struct vt_run_options)",
+                        size);
+        return;
+    }
+    memcpy(&run->options, options, size < known ? size : known);
+    while (size > known && bytes[size - 1] == 0)
+        size--;
+    if (size > known)
+        vti_failure_say(run, VT_NO_TASK,
+                        "the options of the run ask for what this library does not know: it is "
+                        "older than the program's venturi/graph.h");
+}
+
 vt_run *vt_run_new(vt_graph *graph, const struct vt_run_options *options)
 {
     vt_run *run = calloc(1, sizeof *run);
 
     if (run == NULL)
         return NULL;
-    if (options != NULL)
-        memcpy(&run->options, options,
-               options->size < sizeof run->options ? options->size : sizeof run->options);
     pthread_mutex_init(&run->failure.lock, NULL);
     run->holders = 1;
     run->graph = graph;
     vti_graph_hold(graph);
+    if (options != NULL)
+        take_options(run, options);
     return run;
 }
 
@@ -69,14 +93,18 @@ void vt_run_free(vt_run *run)
 
 int vt_run_want_task(vt_run *run, uint32_t task)
 {
-    if (task >= run->graph->count)
-        return vti_fail(VTI_E_NOT_FOUND, "there is no task %u", task);
+    if (task >= run->graph->count) {
+        vti_failure_say(run, VT_NO_TASK, "no task %u in the graph", task);
+        return vti_fail(VTI_E_NOT_FOUND, "no task %u in the graph", task);
+    }
     if (run->wanted_count == run->wanted_room) {
         size_t room = run->wanted_room == 0 ? 8 : run->wanted_room * 2;
         uint32_t *moved = realloc(run->wanted, room * sizeof *moved);
 
-        if (moved == NULL)
+        if (moved == NULL) {
+            vti_failure_say(run, VT_NO_TASK, "no memory for a run");
             return vti_fail(VTI_E_NOMEM, "no memory for a run");
+        }
         run->wanted = moved;
         run->wanted_room = room;
     }
@@ -88,8 +116,10 @@ int vt_run_want(vt_run *run, const char *key)
 {
     uint32_t task = vt_graph_find(run->graph, key);
 
-    if (task == VT_NO_TASK)
-        return vti_fail(VTI_E_NOT_FOUND, "there is no key '%.200s'", key);
+    if (task == VT_NO_TASK) {
+        vti_failure_say(run, VT_NO_TASK, "no key '%.200s' in the graph", key == NULL ? "" : key);
+        return vti_fail(VTI_E_NOT_FOUND, "no key '%.200s' in the graph", key == NULL ? "" : key);
+    }
     return vt_run_want_task(run, task);
 }
 

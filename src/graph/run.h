@@ -49,6 +49,7 @@ struct vti_failure {
     struct vt_datum value;      /* `told.value` points here */
     uint32_t *skipped;
     size_t skipped_count, skipped_room;
+    size_t others; /* tasks that failed later */
 };
 
 struct vti_ready;         /* ready.h: what is ready */
@@ -139,6 +140,7 @@ struct vti_call {
     const uint32_t *is_expired;   /* the same for this try alone */
     uint64_t time;                /* that it may take, in ticks of vt_task_clock(); 0: any */
     uint64_t start;               /* when it began; set by vti_call_make() */
+    bool is_told;                 /* it has seen that the run is given up */
     struct vti_cpu *cpu;          /* of the thread; NULL: its CPU time is not looked at */
 };
 

@@ -83,6 +83,15 @@ void vti_times_keep(vt_run *run, const struct vti_done *done)
     times->worker = (uint16_t)(done->worker + 1);
 }
 
+void vti_done_cancelled(vt_run *run, struct vti_done *done)
+{
+    if (done->start != 0)
+        vti_times_keep(run, done);
+    vti_value_destroy(&done->failure);
+    free(done->reason);
+    done->reason = NULL;
+}
+
 uint64_t vti_ready_time(const vt_run *run, uint32_t task, uint64_t now)
 {
     const struct vti_plan *plan = run->plan;
@@ -168,6 +177,7 @@ static void skip(vt_run *run, uint32_t task, uint64_t now)
 
         run->items[user].state = VT_TASK_SKIPPED;
         move_to(run, user, VT_PHASE_FAILED);
+        __atomic_store_n(&run->done, run->done + 1, __ATOMIC_RELAXED);
         release_needs(run, user, now);
     }
 }
@@ -201,6 +211,7 @@ void vti_state_finish(vt_run *run, struct vti_done *done)
     struct vti_item *item = &run->items[done->task];
 
     if (done->state == VT_TASK_CANCELLED) {
+        vti_done_cancelled(run, done);
         vti_state_unbegin(run, done->task);
         return;
     }

@@ -25,6 +25,10 @@ void vti_value_release(vt_run *run, uint32_t node, uint64_t now);
 /* When the last of what a task needs was there: not always when that was seen, which is `now`. In work stealing too. */
 uint64_t vti_ready_time(const vt_run *run, uint32_t task, uint64_t now);
 
+/* A try that was not begun or ended because the run is given up: it is neither done nor a failure. Destroys what it left. In work
+ * stealing too. */
+void vti_done_cancelled(vt_run *run, struct vti_done *done);
+
 /* Keeps when and by whom a try was made. */
 void vti_times_keep(vt_run *run, const struct vti_done *done);
 

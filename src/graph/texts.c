@@ -133,3 +133,10 @@ uint32_t vti_texts_add(struct vti_texts *texts, const char *text)
     *slot = ++texts->count;
     return texts->count - 1;
 }
+
+void vti_text_line(char *text)
+{
+    for (; text != NULL && *text != 0; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = ' ';
+}

@@ -29,4 +29,7 @@ uint32_t vti_texts_find(const struct vti_texts *texts, const char *text);
 /* Until the next text is added. */
 const char *vti_texts_get(const struct vti_texts *texts, uint32_t number);
 
+/* Makes one line of a text that somebody is to read: control characters become blanks. NULL is fine. */
+void vti_text_line(char *text);
+
 #endif

@@ -6,6 +6,7 @@
 #include "graph/worker.h"
 
 #include "base/error.h"
+#include "graph/fence.h"
 #include "graph/process_shared.h"
 
 #include <errno.h>
@@ -27,8 +28,7 @@ static void tell(struct vti_worker *worker, uint64_t now)
         return;
     worker->untold = 0;
     worker->told_at = now;
-    atomic_thread_fence(
-        memory_order_seq_cst); /* against the caller's: asleep, then looks once more */
+    vti_fence(); /* against the caller's: asleep, then looks once more */
     if (atomic_load_explicit(&worker->header->is_caller_asleep, memory_order_relaxed) &&
         atomic_exchange(&worker->header->is_caller_asleep, 0) &&
         write(worker->caller, &one, sizeof one) < 0)
@@ -59,7 +59,7 @@ static int wait_for_more(struct vti_worker *worker)
 
         /* Each time anew: who wakes us takes the mark away, and may have done so for what we had seen already. */
         atomic_store(&lane->is_asleep, 1);
-        atomic_thread_fence(memory_order_seq_cst);
+        vti_fence();
         if (!vti_ring_is_empty(&lane->down) || is_closing(worker))
             break;
         vti_given_take(&lane->given, &worker->space);

@@ -207,9 +207,10 @@ static int flatten(struct vti_worker *worker, struct vti_slot *slot, const struc
 static enum vti_slot_state leave(struct vti_worker *worker, struct vti_slot *slot,
                                  struct vti_done *done)
 {
-    enum vti_slot_state state = done->state == VT_TASK_DONE     ? VTI_SLOT_DONE
-                                : done->state == VT_TASK_FAILED ? VTI_SLOT_FAILED
-                                                                : VTI_SLOT_TIMED_OUT;
+    enum vti_slot_state state = done->state == VT_TASK_DONE        ? VTI_SLOT_DONE
+                                : done->state == VT_TASK_FAILED    ? VTI_SLOT_FAILED
+                                : done->state == VT_TASK_CANCELLED ? VTI_SLOT_CANCELLED
+                                                                   : VTI_SLOT_TIMED_OUT;
 
     if (state == VTI_SLOT_DONE && flatten(worker, slot, &done->result, &slot->result) != 0) {
         slot->result = (struct vti_flat){0};

@@ -153,6 +153,48 @@ def test_states_retries_and_a_worker_that_died(tasks):
     assert [one["failed"] for one in workers] == [2, 1]
 
 
+def test_a_try_that_was_made_again_has_not_failed(venturi, tasks):
+    ms = 10 ** 6
+    again = [Task(0, "a", 0, ms, 10 * ms, 0, key="k", state=graphs.FAILED),
+             Task(1, "a", 0, 12 * ms, 20 * ms, 0, key="k", state=graphs.FAILED, retries=1)]
+    well = again + [Task(2, "a", 0, 22 * ms, 30 * ms, 0, key="k", retries=2), Task(3, "b", 0, 32 * ms, 40 * ms, 0)]
+    said = tasks([Run(well, 1)])
+    assert said["runs"][0]["states"] == {"done": 2, "retried": 2}
+    assert {row["name"]: row["failed"] for row in said["names"]} == {"a": 0, "b": 0}
+    assert "failed" not in venturi("report", tasks.write([Run(well, 1)]), check=0).stdout
+    # The last try says how it ended; other runs and other keys are others.
+    said = tasks([Run(again, 1, error="no"), Run([Task(0, "a", 0, 50 * ms, 60 * ms, 0, key="k", retries=5)], 1, 50 * ms)])
+    assert [run["states"] for run in said["runs"]] == [{"failed": 1, "retried": 1}, {"done": 1}]
+    text = venturi("report", tasks.write([Run(again, 1, end=30 * ms, error="no")]), check=0).stdout
+    assert "1 of 1 tasks failed, it was k: no." in " ".join(text.split())
+
+
+def test_many_runs(venturi, tasks):
+    runs = [Run([Task(0, "x", 0, 100 * i, 100 * i + 10 + i, state=graphs.FAILED if i == 3 else graphs.DONE)], 1, 100 * i, end=100 * i + 11 + i, error="no" if i == 3 else "")
+            for i in range(30)] + [Run([], 0, 4000, 4001) for _ in range(3)]
+    text = venturi("tasks", tasks.write(runs), check=0, env={"COLUMNS": "80"}).stdout
+    assert [int(number) for number in re.findall(r"^run (\d+):", text, re.M)] == [4, 30, 29, 28, 27, 26, 25, 24, 23, 22]
+    assert "10 of 30 runs: what failed, then the longest; --run N shows another" in text
+    few = venturi("tasks", tasks.write(runs[28:]), check=0).stdout
+    assert re.findall(r"^run (\d+):", few, re.M) == ["1", "2"], "without tasks there is nothing to say"
+    assert "run 3: " in venturi("tasks", tasks.write(runs[28:]), "--run", "3", check=0).stdout
+    assert len(tasks(runs)["runs"]) == 33
+
+
+@pytest.mark.parametrize("length, said", [(1, "less than 0.01 at once"), (18, "0.018 at once"), (500, "0.5 at once")])
+def test_at_once_has_two_digits(venturi, tasks, length, said):
+    assert said in venturi("tasks", tasks.write([Run([Task(0, "x", 0, 0, length)], 1, 0, 1000)]), check=0, env={"COLUMNS": "80"}).stdout
+
+
+def test_info_counts_actions_apart(venturi, tasks):
+    moves = [Task(1, "long", 0, 13, 14, action=graphs.TRANSFER), Task(1, "long", 0, 20, 70, action=graphs.DISK_READ)]
+    path = tasks.write([Run(DIAMOND + moves, 2, end=80)])
+    said = json.loads(venturi("info", path, "--json", check=0).stdout)
+    assert (said["tasks"], said["task_actions"], said["task_runs"]) == (4, 2, 1)
+    assert "4 tasks in 1 run, 2 actions beside them (venturi tasks)" in venturi("info", path, check=0).stdout
+    assert json.loads(venturi("report", path, "--json", check=0).stdout)["tasks"]["tasks"] == 4
+
+
 def test_several_runs_and_nested_ones(venturi, tasks):
     inner = Run([Task(0, "in", 0, 22, 40, 21), Task(1, "in", 0, 40, 60, 40, [0])], 1, 21, 62, "sync", parent=1)
     runs = [Run(DIAMOND, 2, end=80), inner, Run([Task(0, "late", -1, 200, 300)], 0, 190, None, "dask")]
@@ -167,6 +209,10 @@ def test_several_runs_and_nested_ones(venturi, tasks):
     assert [(path["run"], ns(path["length_s"])) for path in paths] == [(1, 65), (2, 38), (3, 100)]
     text = venturi("tasks", tasks.write(runs), check=0, env={"COLUMNS": "80"}).stdout
     assert "run 2: sync, within run 1, 2 tasks, 1 worker" in text and "not seen to end" in text
+    # What ran within tasks is no part of the sum of these.
+    shares = {line.split()[-1]: line.split()[2] for line in text.splitlines() if "%" in line and line.split()[-1] in ("in", "late", "long")}
+    assert shares == {"in": "100%", "late": "54%", "long": "27%"} and "Task within tasks" in text
+    assert {row["name"]: row["level"] for row in said["names"]} == {"load": 0, "long": 0, "short": 0, "sum": 0, "late": 0, "in": 1}
     text = venturi("tasks", tasks.write(runs), "--critical-path", check=0).stdout
     assert "critical path of run 3: 1 task, 100 ns of 110 ns (91 %)" in text
 
@@ -230,6 +276,16 @@ def test_it_fits_the_terminal(venturi, tasks, columns, options):
     assert not wide
 
 
+@pytest.mark.parametrize("options", [(), ("--by", "worker"), ("--critical-path",)])
+def test_a_file_is_as_wide_as_a_terminal(venturi, tasks, options):
+    run = graphs.simulate(random.Random(9), 60, 4)
+    for task in run.tasks:
+        task.state = graphs.FAILED if task.number == 7 else graphs.DONE
+        task.retries, task.bytes = 3, 123456
+    text = venturi("tasks", tasks.write([Run(run.tasks, 4, error="it did not work, " * 9)]), *options, check=0).stdout
+    assert max(map(len, text.splitlines())) <= 80
+
+
 def test_an_error_is_a_sentence_of_its_own(venturi, tasks):
     path = tasks.write([Run(DIAMOND, 2, end=80, error="task 'x' failed on worker 0: " + "because " * 20)])
     lines = venturi("tasks", path, check=0, env={"COLUMNS": "80"}).stdout.splitlines()
@@ -240,7 +296,7 @@ def test_an_error_is_a_sentence_of_its_own(venturi, tasks):
 def test_the_table(venturi, tasks):
     path = tasks.write([Run(DIAMOND, 2, end=80)])
     lines = venturi("tasks", path, check=0, env={"COLUMNS": "80"}).stdout.splitlines()
-    assert lines[:2] == ["run 1: threads, 4 tasks, 2 workers, 80 ns, 1.06 at once, workers computing 53 %,",
+    assert lines[:2] == ["run 1: threads, 4 tasks, 2 workers, 80 ns, 1.1 at once, workers computing 53 %,",
                          "       idle 47 % (dependencies 24 %, nothing left 12 %, scheduler 11 %)"]
     assert re.split(r"\s{2,}", lines[-5].strip()) == ["Count", "Total", "Share", "p50", "p90", "p99", "Max", "Task"]
     assert lines[-4].split() == ["1", "50ns", "59%", "50ns", "50ns", "50ns", "50ns", "long"]
@@ -317,6 +373,7 @@ def test_findings_about_workers_and_data(venturi, tasks):
     (("nothing.vt", "--by", "name", "--critical-path"), "one of --critical-path and --by"),
     (("nothing.vt", "--sort", "name", "--critical-path"), "--sort: a path stands in the order of its tasks"),
     (("nothing.vt", "--sort", "size"), "--sort: 'size' is none of total|count|avg|p50|p90|p99|max|wait|cpu|bytes|failed|retries|name"),
+    (("nothing.vt", "--sort", "idle"), "--sort: 'idle' is a column of --by worker"),
     (("nothing.vt", "--sort", "p50", "--by", "worker"), "--sort: 'p50' is none of total|count|idle|failed|name"),
 ])
 def test_wrong_words(venturi, words, message):

@@ -6,11 +6,8 @@ import os
 import re
 
 import pytest
-from in_pythons import SETS, outcomes
+from in_pythons import FEW, OWN, outcomes
 from interpreters import TOP
-
-FILES = ["dask/tests/test_local.py", "dask/tests/test_callbacks.py", "dask/tests/test_threaded.py", "dask/tests/test_multiprocessing.py",
-         "dask/diagnostics/tests/test_profiler.py", "dask/diagnostics/tests/test_progress.py"]
 
 
 def not_applying():
@@ -18,10 +15,10 @@ def not_applying():
         return set(re.findall(r"^\| `(test_\w+)` in `test_\w+\.py` \|", file.read(), re.M))
 
 
-@pytest.mark.parametrize("file", FILES, ids=[os.path.basename(file)[5:-3] for file in FILES])
-@pytest.mark.parametrize("version, name", SETS, ids=["-".join(one) for one in SETS])
+@pytest.mark.parametrize("file", OWN, ids=[os.path.basename(file)[5:-3] for file in OWN])
+@pytest.mark.parametrize("version, name", FEW, ids=["-".join(one) for one in FEW])
 def test_own(version, name, file):
-    found, output = outcomes(version, name, file, "-p", "shim")
+    found, output = outcomes(version, name, file)
     wrong = {test: text for test, (outcome, text) in found.items() if outcome == "failed"}
     unexpected = {test: text for test, text in wrong.items() if test.split("[")[0] not in not_applying()}
     assert sum(outcome == "passed" for outcome, _ in found.values()) >= 3, output[-3000:]
@@ -31,8 +28,8 @@ def test_own(version, name, file):
 def test_the_list_is_true():
     """Each test that is listed fails with our engine in at least one of dask's versions that are here."""
     failed = set()
-    for version, name in SETS:
-        for file in FILES:
-            found, _ = outcomes(version, name, file, "-p", "shim")
+    for version, name in FEW:
+        for file in OWN:
+            found, _ = outcomes(version, name, file)
             failed |= {test.split("[")[0] for test, (outcome, _) in found.items() if outcome == "failed"}
     assert failed == not_applying()

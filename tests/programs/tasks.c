@@ -2,6 +2,7 @@
  * tasks.c MODE [count [threads [pause in microseconds]]] - tells tasks of a scheduler that there is not: what is recorded of them is what is tested.
  *   patient   says again what found no room, and counts what found none for two seconds
  *   greedy    does not, and says at the end how many were lost; each task has a span around it
+ *   stopped   puts all while whoever records it is stopped, and can neither wait for room nor tell how many were lost
  *   killed    kills itself after the last task
  *   fork      a child goes on, with a run of its own
  *   odd       one task of each kind, keys of all lengths, dependencies of all numbers
@@ -24,7 +25,7 @@ static struct vt_site names[2] = {{.name = "add", .function = "", .file = "", .u
 
 static uint32_t run;
 static long count, threads, pause_us;
-static int is_greedy;
+static int is_greedy, has_spans;
 
 struct worker {
     pthread_t thread;
@@ -61,14 +62,14 @@ static void *work(void *arg)
                                .dependencies = &before,
                                .dependency_count = i > 0};
 
-        if (is_greedy)
+        if (has_spans)
             vt_span_begin(&names[i & 1]);
         task.start = vt_task_clock();
         task.end = vt_task_clock();
         self->lost += !put(&task);
         if (pause_us)
             usleep((useconds_t)pause_us);
-        if (is_greedy)
+        if (has_spans)
             vt_span_end();
     }
     return NULL;
@@ -90,6 +91,19 @@ static long work_in_threads(void)
     }
     free(workers);
     return lost;
+}
+
+/* In one thread: whoever tells the end must not have room of its own. */
+static long work_unseen(void)
+{
+    struct worker self = {.number = 0};
+
+    is_greedy = 1;
+    threads = 1;
+    usleep(100000); /* what was said of the run is taken */
+    kill(getppid(), SIGSTOP);
+    work(&self);
+    return self.lost;
 }
 
 static void put_odd(uint32_t number, uint8_t state, uint8_t action, size_t key_bytes,
@@ -160,12 +174,14 @@ int main(int argc, char **argv)
     count = number(argc, argv, 2, 100000);
     threads = number(argc, argv, 3, 3);
     pause_us = number(argc, argv, 4, 0);
-    is_greedy = !strcmp(mode, "greedy");
+    is_greedy = has_spans = !strcmp(mode, "greedy");
     run = vt_task_run("threads", (uint64_t)count, (uint32_t)threads, 0);
     if (!strcmp(mode, "odd"))
         put_all_odd();
     else if (!strcmp(mode, "clock"))
         say_clock();
+    else if (!strcmp(mode, "stopped"))
+        lost = work_unseen();
     else
         lost = work_in_threads();
     if (!strcmp(mode, "killed"))
@@ -180,6 +196,8 @@ int main(int argc, char **argv)
     if (child > 0)
         waitpid(child, NULL, 0);
     vt_task_run_end(run, is_greedy ? "given up" : "", (uint64_t)lost);
+    if (!strcmp(mode, "stopped"))
+        kill(getppid(), SIGCONT);
     say("run", (long)run, "lost", lost, (char *)0);
     return 0;
 }

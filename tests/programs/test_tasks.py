@@ -60,6 +60,18 @@ def test_what_is_lost_is_counted(record):
     check_tasks(recording.query("SELECT * FROM tasks"))
 
 
+def test_what_is_lost_is_counted_even_without_room_to_say_so(record):
+    run = record("tasks", "stopped", COUNT, options=["--buffer", "256k"])
+    assert run.code == 0, run.done.stderr
+    recording = run.recording
+    lost = run.facts["lost"]
+    assert 0 < lost < COUNT
+    assert recording.info["tasks"] == COUNT - lost
+    row, = recording.query("SELECT * FROM task_runs")
+    assert row["end_ns"] is None, "there was meant to be no room"
+    assert recording.lost == lost
+
+
 def test_killed(record):
     run = record("tasks", "killed", COUNT)
     assert run.code == 137 or run.code == -9, run.done.stderr
@@ -91,8 +103,10 @@ def test_odd_ones(record):
     assert rows[3, "compute"]["retries"] == 65535
     assert {row["name"] for row in rows.values()} == {"task"} and {row["worker"] for row in rows.values()} == {None}
     assert len([key for key in rows if key[0] == 1]) == 5
+    assert ", %d tasks, %d actions, " % (len([key for key in rows if key[1] == "compute"]), run.recording.info["task_actions"]) in run.done.stderr
+    assert run.recording.info["task_actions"] == 4
     keys = [rows[10 + i, "compute"]["key"] for i in range(10)]
-    assert keys[0] == "10" and keys[2] == "é" and keys[6].startswith("é" * 1023) and keys[7] == "é" * 1024
+    assert keys[0] == "#10" and keys[2] == "é" and keys[6].startswith("é" * 1023) and keys[7] == "é" * 1024
     assert keys[8] == "é" * 1024 and keys[9] == "é" * 1024
     missing = run.recording.query("SELECT number, dependencies FROM tasks WHERE number BETWEEN 20 AND 29 ORDER BY number")
     there = set(range(1, 7)) | set(range(10, 30))

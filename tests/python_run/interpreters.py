@@ -7,7 +7,7 @@ import sys
 import pytest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("VENTURI_BUILD", os.path.join(TOP, "build"))
+BUILD = os.path.abspath(os.environ.get("VENTURI_BUILD", os.path.join(TOP, "build")))
 PACKAGE = os.path.join(BUILD, "python")
 VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13"]
 

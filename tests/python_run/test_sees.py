@@ -1,12 +1,13 @@
 """What a script sees under `venturi run` is what it sees alone."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipapp
 
 import pytest
-from conftest import environment
+from conftest import PACKAGE, environment
 
 # Everything about itself that a program can ask for; one JSON line.
 FACTS = """
@@ -233,3 +234,13 @@ def test_pythons_that_are_too_old(run_one, tmp_path):
         done = run_one("script.py", options=["--python", path])
         assert done.stdout == "ran\n" and done.returncode == 0
         assert done.stderr.count("\n") == 1 and "not recorded: it is older than 3.9" in done.stderr
+
+
+def test_our_own_functions_wherever_they_are(run):
+    """The package may lie in another folder than the module that records: in a checkout, for one."""
+    shutil.copytree(os.path.join(PACKAGE, "venturi"), run.folder / "copy" / "venturi", ignore=shutil.ignore_patterns("*.so*", "__pycache__"))
+    script = run.script("import venturi.dask\nprint(venturi.__file__)\nventuri.dask.get({'a': (abs, -1)}, 'a')\n")
+    done = run(script, env={"PYTHONPATH": str(run.folder / "copy")})
+    assert (done.returncode, done.stdout) == (0, str(run.folder / "copy" / "venturi" / "__init__.py") + "\n"), done.stderr
+    ours = [row for row in run.profile().functions if row["file"].startswith(str(run.folder / "copy"))]
+    assert [row["name"] for row in ours if not row["file"].endswith("__init__.py")] == []

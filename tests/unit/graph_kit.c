@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -131,4 +133,17 @@ int kit_sleep(struct vt_call *call)
 void *kit_user(long number)
 {
     return (void *)(uintptr_t)number;
+}
+
+int kit_can_start_itself(void)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        setenv("KIT_PROBE", "1", 1);
+        execl("/proc/self/exe", "probe", (char *)NULL);
+        _exit(1);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }

@@ -26,6 +26,10 @@ int64_t kit_number(const struct vt_datum *value);
  * takes until it is told to stop; sleeps `user` milliseconds whatever it is told. */
 vt_function kit_sum, kit_fail, kit_fail_first, kit_until_told, kit_sleep;
 
+/* Whether this very program can be started again: under an emulator the kernel would have to know of it. A program that asks must
+ * end at once where KIT_PROBE is in its environment. */
+int kit_can_start_itself(void);
+
 /* A number for `user`. */
 void *kit_user(long number);
 

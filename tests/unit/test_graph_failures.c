@@ -56,6 +56,7 @@ static void failures_name_everything(void **state)
         struct vt_run_options options = kit_options(way);
         vt_graph *graph = graph_with(kit_fail, NULL);
         const struct vt_run_failure *failure;
+        uint64_t done, total;
         vt_run *run;
 
         kit_begin();
@@ -82,10 +83,36 @@ static void failures_name_everything(void **state)
         assert_int_equal(state_of(run, "after"), VT_TASK_SKIPPED);
         assert_int_equal(state_of(run, "end"), VT_TASK_SKIPPED);
         assert_int_equal(state_of(run, "beside"), VT_TASK_DONE);
+        vt_run_progress(run, &done, &total);
+        assert_int_equal(done, 6);
+        assert_int_equal(total, 6);
         vt_run_free(run);
         vt_graph_free(graph);
         kit_end();
     }
+}
+
+static int fail_at_length(struct vt_call *call)
+{
+    char text[100000];
+
+    memset(text, '\n', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    return vt_call_fail(call, "%s", text);
+}
+
+static void a_message_is_one_line_of_some_length(void **state)
+{
+    vt_graph *graph = graph_with(fail_at_length, NULL);
+    vt_run *run = run_new(graph, NULL);
+
+    (void)state;
+    assert_true(vt_run_go(run) < 0);
+    assert_null(strchr(vt_run_error(run)->message, '\n'));
+    assert_true(strlen(vt_run_error(run)->message) < 2500);
+    assert_int_equal(strlen(vt_run_error(run)->reason), 99999);
+    vt_run_free(run);
+    vt_graph_free(graph);
 }
 
 static void without_keep_going_nothing_new_is_begun(void **state)
@@ -160,7 +187,7 @@ static void tasks_that_look_are_told_of_the_time(void **state)
         assert_true(vt_run_go(run) < 0);
         assert_string_equal(vt_run_error(run)->key, "bad");
         assert_int_equal(vt_run_error(run)->tries, 2);
-        assert_non_null(strstr(vt_run_error(run)->message, "took too long"));
+        assert_non_null(strstr(vt_run_error(run)->message, "took longer than 0.03 s"));
         assert_int_equal(state_of(run, "bad"), VT_TASK_TIMED_OUT);
         vt_run_free(run);
         vt_graph_free(graph);
@@ -224,6 +251,75 @@ static void other_threads_can_cancel(void **state)
         assert_non_null(strstr(vt_run_error(run)->message, "cancelled: "));
         assert_int_equal(state_of(run, "bad"), VT_TASK_DONE);
         assert_int_equal(state_of(run, "end"), VT_TASK_CANCELLED);
+        vt_run_free(run);
+        vt_graph_free(graph);
+        kit_end();
+    }
+}
+
+static int give_up_when_told(struct vt_call *call)
+{
+    kit_until_told(call);
+    call->failure = kit_value(5);
+    return vt_call_fail(call, "given up");
+}
+
+/* Whoever fails because it was told to stop did not fail. */
+static void who_is_told_and_fails_is_cancelled(void **state)
+{
+    int way;
+
+    (void)state;
+    for (way = 0; way < KIT_WAYS; way++) {
+        struct vt_run_options options = kit_options(way);
+        vt_graph *graph = graph_with(give_up_when_told, NULL);
+        struct vt_task known;
+        pthread_t thread;
+        vt_run *run;
+        int is_estimated;
+
+        kit_begin();
+        options.retries = 3;
+        run = run_new(graph, &options);
+        pthread_create(&thread, NULL, cancel_soon, run);
+        assert_true(vt_run_go(run) < 0);
+        pthread_join(thread, NULL);
+        assert_int_equal(vt_run_error(run)->task, VT_NO_TASK);
+        assert_non_null(strstr(vt_run_error(run)->message, "the run was cancelled: "));
+        assert_int_equal(state_of(run, "bad"), VT_TASK_CANCELLED);
+        assert_int_equal(state_of(run, "end"), VT_TASK_CANCELLED);
+        assert_int_equal(vt_run_task(run, 1, &known, &is_estimated), 1);
+        assert_true(known.end > known.start);
+        vt_run_free(run);
+        vt_graph_free(graph);
+        kit_end();
+    }
+}
+
+/* Four fail; two of them are needed by one task, the others by another, and both of those by a last one. */
+static void each_failure_has_its_own_dependents(void **state)
+{
+    int way;
+
+    (void)state;
+    for (way = 0; way < KIT_WAYS; way++) {
+        struct vt_run_options options = kit_options(way);
+        vt_graph *graph = vt_graph_new();
+        uint32_t bad[4], after[2], i;
+        vt_run *run;
+
+        kit_begin();
+        options.keep_going = 1;
+        for (i = 0; i < 4; i++)
+            bad[i] = vt_graph_call(graph, "bad", kit_fail, NULL, NULL, 0);
+        for (i = 0; i < 2; i++)
+            after[i] = vt_graph_call(graph, "after", kit_sum, NULL, bad + 2 * i, 2);
+        vt_graph_call(graph, "both", kit_sum, NULL, after, 2);
+        run = vt_run_new(graph, &options);
+        assert_true(vt_run_go(run) < 0);
+        assert_non_null(strstr(vt_run_error(run)->message,
+                               " did not work; 2 dependents skipped; 3 other tasks failed"));
+        assert_int_equal(vt_run_error(run)->skipped_count, 3);
         vt_run_free(run);
         vt_graph_free(graph);
         kit_end();
@@ -314,7 +410,8 @@ static void cancelled_before_it_began(void **state)
         vt_run_cancel(run);
         assert_true(vt_run_go(run) < 0);
         assert_int_equal(kit_made, 0);
-        assert_string_equal(vt_run_error(run)->message, "cancelled: 6 of 6 tasks were not begun");
+        assert_string_equal(vt_run_error(run)->message,
+                            "the run was cancelled: 6 of 6 tasks are not done");
         vt_run_free(run);
         vt_graph_free(graph);
     }
@@ -368,11 +465,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_name_everything),
+        cmocka_unit_test(a_message_is_one_line_of_some_length),
         cmocka_unit_test(without_keep_going_nothing_new_is_begun),
         cmocka_unit_test(retries_help),
         cmocka_unit_test(tasks_that_look_are_told_of_the_time),
         cmocka_unit_test(tasks_that_never_end_are_abandoned),
         cmocka_unit_test(other_threads_can_cancel),
+        cmocka_unit_test(who_is_told_and_fails_is_cancelled),
+        cmocka_unit_test(each_failure_has_its_own_dependents),
         cmocka_unit_test(nobody_waits_for_an_abandoned_run),
         cmocka_unit_test(signal_handlers_can_cancel),
         cmocka_unit_test(cancelled_before_it_began),

@@ -54,7 +54,10 @@ static void trees(void **state)
         vt_run_progress(run, &done, &total);
         assert_int_equal(done, 4095);
         assert_int_equal(total, 4095);
+        assert_null(vt_run_error(run));
         assert_true(vt_run_go(run) < 0);
+        assert_string_equal(vt_run_error(run)->message, "a run can only be run once");
+        assert_int_equal(kit_number(vt_run_result(run, 0)), 4095);
         vt_run_free(run);
         vt_graph_free(graph);
         kit_end();
@@ -301,6 +304,75 @@ static void nothing_to_do(void **state)
     }
 }
 
+static void unknown_keys_are_not_forgotten(void **state)
+{
+    int way;
+
+    (void)state;
+    for (way = 0; way < KIT_WAYS; way++) {
+        struct vt_run_options options = kit_options(way);
+        vt_graph *graph = vt_graph_new();
+        vt_run *run = vt_run_new(graph, &options);
+
+        kit_begin();
+        vt_graph_task(graph, "x", "sum", kit_sum, NULL, NULL, 0);
+        assert_int_equal(vt_run_want(run, "x"), 0);
+        assert_true(vt_run_want(run, "nokey") < 0);
+        assert_string_equal(vt_run_error(run)->message, "no key 'nokey' in the graph");
+        assert_true(vt_run_go(run) < 0);
+        assert_string_equal(vt_run_error(run)->message, "no key 'nokey' in the graph");
+        assert_null(vt_run_result(run, 0));
+        assert_int_equal(kit_made, 0);
+        vt_run_free(run);
+        run = vt_run_new(graph, &options);
+        assert_true(vt_run_want_task(run, 1) < 0);
+        assert_true(vt_run_go(run) < 0);
+        assert_string_equal(vt_run_error(run)->message, "no task 1 in the graph");
+        vt_run_free(run);
+        vt_graph_free(graph);
+    }
+}
+
+/* Options of a size: the start of what is known, all of it, and more. */
+static void options_have_a_size(void **state)
+{
+    struct {
+        struct vt_run_options known;
+        char more[64];
+    } options = {.known = {.scheduler = VT_THREADS, .workers = 2}};
+    const size_t known = sizeof options.known;
+    const struct {
+        size_t size;
+        char last;
+        const char *why; /* NULL: it works */
+    } all[] = {{0, 0, "`.size`"},
+               {sizeof(size_t), 0, "`.size`"},
+               {SIZE_MAX, 0, "`.size`"},
+               {offsetof(struct vt_run_options, retries), 0, NULL},
+               {known, 1, NULL},
+               {known + 64, 0, NULL},
+               {known + 64, 1, "older than the program"}};
+    vt_graph *graph = vt_graph_new();
+
+    (void)state;
+    vt_graph_task(graph, "x", "sum", kit_sum, NULL, NULL, 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        vt_run *run;
+
+        options.known.size = all[i].size;
+        options.more[63] = all[i].last;
+        run = vt_run_new(graph, &options.known);
+        kit_begin();
+        assert_int_equal(vt_run_go(run) == 0, all[i].why == NULL);
+        assert_int_equal(kit_made, all[i].why == NULL);
+        if (all[i].why != NULL)
+            assert_non_null(strstr(vt_run_error(run)->message, all[i].why));
+        vt_run_free(run);
+        kit_end();
+    }
+    vt_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +384,8 @@ int main(void)
         cmocka_unit_test(priorities),
         cmocka_unit_test(one_graph_by_several_threads),
         cmocka_unit_test(nothing_to_do),
+        cmocka_unit_test(unknown_keys_are_not_forgotten),
+        cmocka_unit_test(options_have_a_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,7 +252,7 @@ static void make_chain(void)
                             .worker_count = 3,
                             .task_count = COUNT,
                             .edge_count = COUNT - 2};
-    struct vti_tasks_in in = {&all, "make it", 77, readings, 2};
+    struct vti_tasks_in in = {&all, "make it", "", 77, readings, 2};
 
     for (uint32_t i = 0; i < COUNT; i++) {
         snprintf(keys[i], sizeof keys[i], "('name-%u', %u)", i % 3, i);
@@ -419,7 +419,7 @@ static void test_what_nobody_defined(void **state)
     assert_int_equal(got.tasks[0].number, 1);
     assert_int_equal(got.tasks[1].number, 0);
     assert_int_equal(got.tasks[2].number, 2);
-    assert_string_equal(got.tasks[2].key, "2");
+    assert_string_equal(got.tasks[2].key, "#2");
     assert_string_equal(got.tasks[2].name, "site 1");
     assert_int_equal(got.tasks[2].start_ns - got.tasks[0].start_ns, 2000);
     /* Of task 1 the first and not 99 and itself; of task 2 what came again, with what continues that. */

@@ -10,6 +10,7 @@ import { startTheme } from "./state/theme";
 import { tryExpressions } from "./state/trial";
 import { App, Problem } from "./ui/app";
 import "./ui/style.css";
+import { isOnlyTasks } from "./views/overview/tasks";
 
 function readDirectory(): Directory | null {
   const text = document.getElementById("venturi-directory")?.textContent;
@@ -58,7 +59,7 @@ async function start(root: HTMLElement): Promise<void> {
     .ask("window", { range: { from: 0, to: 1 }, pixels: 1, tracks: [] })
     .catch((error: Error) => say(`The spans cannot be shown: ${error.message}`));
   tryExpressions(strings, startWorker);
-  startAddress(directory.kind === "report" ? "overview" : directory.kind);
+  startAddress(directory.kind !== "report" ? directory.kind : isOnlyTasks(data) ? "tasks" : "overview");
   root.textContent = "";
   render(<App data={data} worker={worker} />, root);
 }

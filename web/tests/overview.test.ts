@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PageData } from "../src/data/types";
 import { hasShare, rankSpans, wholeOf } from "../src/model/ranking";
 import { usageCurves } from "../src/model/usage";
+import { isOnlyTasks, taskWords } from "../src/views/overview/tasks";
 import { allSpans, topFunctions, topSpans } from "../src/views/overview/top";
 import { nothingHere, trustFacts } from "../src/views/overview/trust";
 import { emptyRecording, encodePage, makeTexts } from "./fixture";
@@ -60,12 +61,55 @@ describe("trust", () => {
     expect(levelOf("Recorded", {}).value).toBe("nothing");
   });
 
+  it("names tasks, of which nothing is subtracted", () => {
+    const mode = { functions: "none", timeline: false, lines: false, resources_hz: 17 };
+    const only = { spans: 0, mode };
+    expect(levelOf("Recorded", only, ["task_runs", "resources"])).toMatchObject({
+      value: "tasks",
+      detail: "Also resources at 17 Hz.",
+    });
+    expect(levelOf("Overhead", only, ["task_runs"]).value).toBe("nothing to subtract");
+    expect(levelOf("Overhead", only, ["task_runs", "functions"]).value).toBe("not known");
+  });
+
   it("promises nothing about another tool's profile", () => {
     const mode = { functions: "imported", timeline: false, lines: false, resources_hz: 0 };
     const profile = { mode, clock: { type: "", ticks_per_ns: 0 } };
     expect(levelOf("Losses", profile)).toMatchObject({ value: "not known", level: "notice" });
     expect(levelOf("File", profile).detail).not.toContain("every checksum");
     expect(levelOf("Clock", profile).level).toBe("notice");
+  });
+});
+
+describe("task graphs", () => {
+  const table = (columns: Record<string, number[]>) => ({
+    rows: Object.values(columns)[0]!.length,
+    columns: Object.fromEntries(
+      Object.entries(columns).map(([name, list]) => [name, Float64Array.from(list)]),
+    ),
+  });
+  const pageOf = (tables: Record<string, ReturnType<typeof table>>) =>
+    ({
+      recording: emptyRecording(),
+      directory: { tables: Object.entries(tables).map(([name, { rows }]) => ({ name, rows })) },
+      strings: ["", "w"],
+      tables,
+    }) as unknown as PageData;
+  const runs = table({ begin: [0, 9], tasks: [50, 1], failed: [1, 0], process: [1, 1] });
+  const workers = table({ run: [0, 0, 1], pid: [7, 7, 7], tid: [8, 9, 8], label: [1, 1, 1] });
+
+  it("are told in a sentence, each thread once", () => {
+    expect(taskWords(pageOf({ task_runs: runs, task_workers: workers }))).toBe(
+      "2 runs, 51 tasks, 2 workers, 1 failed",
+    );
+    expect(taskWords(pageOf({}))).toBeNull();
+  });
+
+  it("open first where there is nothing else", () => {
+    const readings = table({ time: [1] });
+    expect(isOnlyTasks(pageOf({ task_runs: runs, resources: readings }))).toBe(true);
+    expect(isOnlyTasks(pageOf({ task_runs: runs, functions: readings }))).toBe(false);
+    expect(isOnlyTasks(pageOf({ resources: readings }))).toBe(false);
   });
 });
 

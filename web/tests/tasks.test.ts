@@ -14,7 +14,7 @@ import {
   streamLanes,
 } from "../src/model/task-stream";
 import { leastTime, longestRun, nameRows, pathSteps, workerRows } from "../src/model/task-sums";
-import { freedTimes, isFailed, stateOf, taskFacts, taskKey, tasksOf } from "../src/model/tasks";
+import { freedTimes, isFailed, shortLabels, stateOf, taskFacts, taskKey, tasksOf } from "../src/model/tasks";
 import { viewOptions } from "../src/state/selection";
 import { viewsOf } from "../src/ui/app";
 import {
@@ -211,6 +211,30 @@ describe("the stream", () => {
   });
 });
 
+describe("labels of workers", () => {
+  it("lose what all addresses have in common", () => {
+    expect(shortLabels(["tcp://127.0.0.1:4458#0", "tcp://127.0.0.1:4459#1", "thread 1"])).toEqual([
+      ":4458#0",
+      ":4459#1",
+      "thread 1",
+    ]);
+    expect(shortLabels(["tcp://10.0.0.1:80", "tcp://10.0.0.2:80"])).toEqual(["10.0.0.1:80", "10.0.0.2:80"]);
+    expect(shortLabels(["tcp://a:1", "tcp://a:1"])).toEqual(["tcp://a:1", "tcp://a:1"]);
+    expect(shortLabels(["tcp://a:1", "tls://b:1"])).toEqual(["tcp://a:1", "tls://b:1"]);
+  });
+
+  it("order the rows: threads of one process are neighbours", () => {
+    const labels = ["tcp://h:10#1", "tcp://h:9#0", "tcp://h:10#0"];
+    const workers = labels.map((label, i) => ({ label, pid: 7, tid: 70 + i }));
+    const page = openFixture(
+      graphPage([{ duration: 100, workers, tasks: [{ name: "a", worker: 0, start: 0, length: 10 }] }]),
+    );
+    const { rows, laneOf, rowOfLane } = makeStream(tasksOf(page), -1);
+    expect(rows.map((row) => row.short)).toEqual([":9#0", ":10#0", ":10#1"]);
+    expect(rows[rowOfLane[laneOf[0]!]!]!.label).toBe(labels[0]);
+  });
+});
+
 describe("figures", () => {
   const byName = (rows: ReturnType<typeof nameRows>, of = data) =>
     new Map(rows.map((row) => [tasksOf(of).names[row.name]!.text, row]));
@@ -227,7 +251,8 @@ describe("figures", () => {
     });
     expect(all.get("sum")).toMatchObject({ count: 2, failed: 1, retries: 2, total: 400 });
     expect(all.get("add")!.wait).toBe(200);
-    expect(all.get("load")!.share).toBeCloseTo(1500 / 3000, 9);
+    expect(all.get("load")).toMatchObject({ level: 0, share: 1500 / 2700 }); // what is within it counts once
+    expect(all.get("inner")).toMatchObject({ level: 1, share: 300 / 2700 });
     expect(all.get("transfer")!.share).toBeNaN();
     const first = byName(nameRows(data, 0, null));
     expect(first.has("inner")).toBe(false);

@@ -4,8 +4,8 @@ import { contrast, diffColour, faded, magnitudeColour, nthColour, shaded, textOn
 import * as format from "../src/ui/format";
 import { svgPen } from "../src/ui/pen";
 import { fileName, toCsv } from "../src/ui/save";
-import { sortRows } from "../src/ui/table";
-import { clean, cleanLines, fit, place, shortPath } from "../src/ui/text";
+import { columnsWithin, sortRows } from "../src/ui/table";
+import { clean, cleanLines, fit, fitMiddle, place, shortPath } from "../src/ui/text";
 
 describe("numbers", () => {
   it("times", () => {
@@ -31,7 +31,7 @@ describe("numbers", () => {
   it("counts, bytes and shares", () => {
     expect(format.formatCount(1_234_567)).toBe("1,234,567");
     expect(format.formatShort(1_234_567)).toBe("1.23 M");
-    expect(format.formatBytes(1536)).toBe("1.50 KiB");
+    expect(format.formatBytes(1500)).toBe("1.50 kB");
     expect([0, 0.0001, 0.372, 1].map(format.formatShare)).toEqual(["0.0 %", "<0.1 %", "37.2 %", "100 %"]);
     expect(format.formatChange(-1500, format.formatTime)).toBe("−1.50 µs");
   });
@@ -49,6 +49,12 @@ describe("numbers", () => {
 });
 
 describe("text of a recording", () => {
+  it("is cut in the middle where its end matters", () => {
+    expect(fitMiddle("tcp://127.0.0.1:44581", 90, 10)).toBe("tcp:…4581");
+    expect(fitMiddle("short", 50, 10)).toBe("short");
+    expect(fitMiddle("short", 20, 10)).toBe("");
+  });
+
   it("hides nothing and turns nothing around", () => {
     expect(clean("a\u0000b\nc\u007f\r\nd\te\u001b[1m")).toBe("a\\x00b↵c\\x7f↵d\\te\\x1b[1m");
     expect(cleanLines("a\r\n\tb\nc\u0000\u202e", 100)).toBe("a\n\tb\nc\\x00\\u202e");
@@ -121,6 +127,25 @@ describe("tables", () => {
     expect([...sortRows([0, 1, 2, 3], column, true)]).toEqual([0, 3, 2, 1]);
     const names = { ...column, value: (row: number) => ["b10", "b9", "A"][row]! };
     expect([...sortRows([0, 1, 2], names, false)]).toEqual([2, 1, 0]);
+  });
+});
+
+describe("columns of a table", () => {
+  it("leave where there is no room, the order's never", () => {
+    const make = (id: string, leaves: number) => ({
+      id,
+      title: id,
+      width: 100,
+      leaves,
+      text: () => "",
+      value: () => 0,
+    });
+    const all = [make("a", 0), make("b", 1), make("c", 2)];
+    const ids = (width: number, order: string) => columnsWithin(all, width, order).map(({ id }) => id);
+    expect(ids(300, "a")).toEqual(["a", "b", "c"]);
+    expect(ids(299, "a")).toEqual(["a", "b"]);
+    expect(ids(250, "c")).toEqual(["a", "c"]);
+    expect(ids(10, "a")).toEqual(["a"]);
   });
 });
 

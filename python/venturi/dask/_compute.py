@@ -8,6 +8,7 @@ from . import _registry
 from ._state import State
 
 Hooks = Tuple[Any, ...]
+MOST_WORKERS = 4096
 
 
 def setting(name: str, otherwise: Any = None) -> Any:
@@ -17,13 +18,26 @@ def setting(name: str, otherwise: Any = None) -> Any:
 
 
 def workers_of(num_workers: Any, pool: Any) -> int:
+    """As dask has it: 0 is as good as None."""
     pool = pool or setting("pool")
     if pool is not None:
         found = getattr(pool, "_max_workers", None) or getattr(pool, "_processes", None) or (pool if isinstance(pool, int) else None)
         if found:
-            return int(found)
-    return int(num_workers or setting("num_workers") or getattr(sys.modules.get("dask.system"), "CPU_COUNT", None)
-               or len(os.sched_getaffinity(0)))
+            return _checked("pool", found)
+    given = num_workers or setting("num_workers")
+    if given:
+        return _checked("num_workers", given)
+    return min(MOST_WORKERS, getattr(sys.modules.get("dask.system"), "CPU_COUNT", None) or len(os.sched_getaffinity(0)))
+
+
+def _checked(name: str, given: Any) -> int:
+    try:
+        number = int(given)
+    except (TypeError, ValueError, OverflowError):
+        number = 0
+    if not 1 <= number <= MOST_WORKERS:
+        raise ValueError(f"{name} is {given!r}; it is a number from 1 to {MOST_WORKERS}")
+    return number
 
 
 def graph_of(dsk: Any) -> Dict[Any, Any]:

@@ -30,9 +30,9 @@ class RemoteTraceback(Exception):
 def dumps(value: Any) -> bytes:
     try:
         data = pickle.dumps(value, PROTOCOL)
-    except Exception:
+    except Exception as error:
         if cloudpickle is None:
-            raise
+            raise pickle.PicklingError(f"{error} (cloudpickle is not installed; with it, more can be pickled)") from error
         data = b"__main__"
     if b"__main__" in data and cloudpickle is not None:
         data = cloudpickle.dumps(value, PROTOCOL)

@@ -17,6 +17,7 @@ from .. import _venturi
 from . import _blocks
 from .recording import record
 
+MAGIC = b"VTGRAPH1"  # what a saved graph begins with
 _lock = threading.Lock()
 _busy = 0  # blocks that run in this process
 
@@ -48,15 +49,22 @@ class Graph:
     """A graph that a C program saved (vt_graph_save()): its bytes, or the path of a file."""
 
     def __init__(self, saved: Union[bytes, bytearray, str, "os.PathLike[str]"]) -> None:
+        self._name = "these bytes"
         if isinstance(saved, (bytes, bytearray)):
             self.saved = bytes(saved)
         else:
+            self._name = os.fspath(saved)
             with open(saved, "rb") as file:
                 self.saved = file.read()
+        if not self.saved.startswith(MAGIC):
+            raise ValueError(f"{self._name}: no graph that vt_graph_save() made")
 
     def blocks(self, wanted: Iterable[str] = (), seconds: float = 0.05, cost: float = 0.001) -> List[_blocks.Block]:
         """Blocks of `seconds` and more, each after those that it needs; `cost` is what a task takes of which nothing is known."""
-        return _venturi.graph_blocks(self.saved, list(wanted), seconds, cost)
+        try:
+            return _venturi.graph_blocks(self.saved, list(wanted), seconds, cost)
+        except ValueError as error:
+            raise ValueError(f"{self._name}: {error}") from None
 
 
 class Ran:
@@ -106,7 +114,8 @@ async def _run(client: Any, graph: Graph, wanted: List[str], seconds: float, cos
         futures = client.get(plan.tasks, plan.runs + plan.parts, sync=False, retries=retries or None)
         errors = [await future.exception() for future in futures]
         told = await client.gather([future for future, error in zip(futures[:len(blocks)], errors) if error is None])
-        told += {id(error.made): error.made.run for error in errors if getattr(error, "made", None) is not None}.values()
+        failed = [error.made.run for error in errors if getattr(error, "made", None) is not None]
+        told += {run["block"]: run for run in failed}.values()  # whatever needs a block fails with a copy of its error
         recorder._inner = functools.partial(_inner, told, plan.names)
         for error in errors:
             if error is not None:

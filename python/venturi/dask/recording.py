@@ -98,12 +98,18 @@ class record:
         if self._name:
             raise RuntimeError("venturi.dask.record: a record is used once; make another one")
         if self._client is None:
-            from distributed import default_client  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
             try:
+                from distributed import default_client  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
                 self._client = default_client()
+            except ModuleNotFoundError as error:
+                raise ImportError(f"venturi.dask.record needs dask's clusters ({error}): pip install distributed") from None
             except ValueError:
                 raise ValueError("venturi.dask.record: there is no dask client; make one, or pass it") from None
+        if not hasattr(self._client, "run_on_scheduler"):
+            raise TypeError(f"venturi.dask.record: {self._client!r} is no dask client")
+        if self._client.status == "closed":
+            raise ValueError("venturi.dask.record: this client is closed")
         self._name = "venturi-record-" + uuid.uuid4().hex
 
     # -- in the loop of the client --------------------------------------------------------------
@@ -150,7 +156,7 @@ class record:
                 rounds += 1
                 if rounds % WORKERS_EVERY == 0:
                     await self._fetch_workers()
-            except OSError as problem:  # the next round may do better, and the last one says so
+            except Exception as problem:  # of a client that was closed too; the next round may do better, and the last one says so
                 self._problem = problem
 
     async def _fetch(self) -> bool:
@@ -193,7 +199,7 @@ class record:
                 self._stream.pieces += pieces
                 self._problem = None
         except Exception as problem:  # whatever a client says that is closed, or whose scheduler is gone
-            self._problem = problem
+            self._problem = "the client is closed" if self._client.status == "closed" else problem
         await self._leave()
         if self._problem is not None:
             warnings.warn(f"venturi.dask.record: the end is missing: {self._problem or type(self._problem).__name__}",
@@ -265,4 +271,5 @@ class record:
             write_page(self.filename, runs)
         else:
             os.makedirs(os.path.dirname(os.path.abspath(self.filename)), exist_ok=True)
-            _venturi.tasks_write(self.filename, runs, (), " ".join(sys.argv))
+            name = os.path.splitext(os.path.basename(self.filename))[0]
+            _venturi.tasks_write(self.filename, runs, (), " ".join(sys.argv), name)

@@ -168,6 +168,7 @@ class Watching(Callback):
         dask_callback()
         self._lock = threading.Lock()
         self._listeners = 0
+        self._is_registered = False
         self._runs: List[Any] = []
         self._untaken: List[Any] = []  # of these: what was not looked at yet
         self._hooked: Dict[int, List[HookedRun]] = {}  # by thread, the inner ones last: hooks are called by who called get()
@@ -187,17 +188,33 @@ class Watching(Callback):
     def __enter__(self: W) -> W:
         self.clear()
         self.start_time = time.time()
-        self.register()
+        import_dask()
+        self._listen()
         return self
 
     def __exit__(self, *reason: object) -> None:
-        self.unregister()
+        self._unlisten()
         self.end_time = time.time()
 
     def register(self) -> None:
-        """Sees every run from now on, until unregister()."""
+        """Sees every run from now on, until unregister(); again: nothing."""
         import_dask()
-        self._listen()
+        with self._lock:
+            was_registered, self._is_registered = self._is_registered, True
+        if was_registered:
+            return
+        try:
+            self._listen()
+        except BaseException:
+            self._is_registered = False
+            raise
+
+    def unregister(self) -> None:
+        with self._lock:
+            was_registered, self._is_registered = self._is_registered, False
+        if not was_registered:
+            raise RuntimeError("this %s is not registered" % type(self).__name__)
+        self._unlisten()
 
     def _listen(self) -> None:
         with self._lock:
@@ -210,13 +227,13 @@ class Watching(Callback):
         try:
             self._open_cluster()
         except BaseException:
-            self.unregister()
+            self._unlisten()
             raise
 
-    def unregister(self) -> None:
+    def _unlisten(self) -> None:
         with self._lock:
             if self._listeners == 0:
-                raise RuntimeError("this %s is not registered" % type(self).__name__)
+                raise RuntimeError("this %s has not begun" % type(self).__name__)
             self._listeners -= 1
             if self._listeners:
                 return

@@ -121,8 +121,9 @@ def write_page(path: str, runs: List[Dict[str, Any]], readings: Sequence[Any] = 
         raise RuntimeError("the tool venturi is not where this package expects it: no page can be written")
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="venturi-") as folder:
-        recording = os.path.join(folder, os.path.splitext(os.path.basename(path))[0] + ".vt")
-        _venturi.tasks_write(recording, runs, readings, " ".join(sys.argv))
+        name = os.path.splitext(os.path.basename(path))[0]
+        recording = os.path.join(folder, name + ".vt")
+        _venturi.tasks_write(recording, runs, readings, " ".join(sys.argv), name)
         done = subprocess.run([tool, "report", recording, "-o", path, "--force"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
             raise OSError("%s: no page was written: %s" % (path, done.stderr.strip() or "exit code %d" % done.returncode))

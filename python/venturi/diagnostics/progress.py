@@ -56,7 +56,7 @@ class ProgressBar(Watching):
         super().__init__()
         self._minimum = minimum
         self._width = width
-        self._dt = dt
+        self._dt = max(dt, 0.001)
         self._file = sys.stdout if out is None else out  # None: a program without any
         self._sources: Dict[Any, Callable[[], Tuple[int, int]]] = {}  # what is being computed, and who tells how far it is
         self._hooked_states: Dict[int, List[_Hooked]] = {}  # by the thread that called a scheduler of dask's, the inner ones last
@@ -189,5 +189,5 @@ class ProgressBar(Watching):
         try:
             self._file.write(text)
             self._file.flush()
-        except ValueError:  # it was closed meanwhile
+        except Exception:  # closed, a broken pipe, no file at all: that costs nobody the result
             pass

@@ -1,7 +1,9 @@
 """What observers are told of runs: _venturi.Run."""
+import gc
 import os
 import threading
 import time
+import weakref
 from operator import add
 
 import pytest
@@ -150,3 +152,28 @@ def test_an_observer_that_raises():
     with Bad(), pytest.raises(ZeroDivisionError):
         venturi.dask.get(GRAPH, "w")
     assert venturi.dask.get(GRAPH, "w") == 2
+
+
+@pytest.mark.parametrize("place", ["literal", "key", "argument", "result"])
+def test_runs_in_cycles_are_collected(place):
+    """Who keeps a run may be part of its graph."""
+    class Keeper:
+        def _run_begins(self, run):
+            self.run = run
+
+        def _run_ends(self, run):
+            pass
+
+    keeper = Keeper()
+    known = weakref.ref(keeper)
+    graph = {"literal": {"k": keeper, "x": (id, "k")}, "key": {("k", keeper): (len, "ab"), "x": (id, ("k", keeper))},
+             "argument": {"x": (id, [[keeper]])}, "result": {"k": (getattr, keeper, "__self__", keeper), "x": (id, "k")}}[place]
+    venturi.dask._observe(keeper)
+    try:
+        venturi.dask.get(graph, "x")
+    finally:
+        venturi.dask._unobserve(keeper)
+    assert keeper.run.tasks()
+    del keeper, graph
+    gc.collect()
+    assert known() is None

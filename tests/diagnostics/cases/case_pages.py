@@ -1,6 +1,7 @@
 """visualize(): what is in the page, where it goes, and what it costs."""
 import os
 import sys
+import tempfile
 import time
 import webbrowser
 
@@ -10,6 +11,7 @@ from graphs import fails, page, tasks_of, tree
 
 from venturi import _venturi
 from venturi.diagnostics import CacheProfiler, Profiler, ResourceProfiler, visualize
+from venturi.tracing import dask_profiler
 
 opened = []
 webbrowser.open = lambda url, *args, **options: opened.append(url) or True
@@ -23,6 +25,7 @@ def test_all_profilers_on_one_page():
     path = visualize([prof, resources, cache], filename="deep/er/p.html", show=False)
     assert path == os.path.abspath("deep/er/p.html") and os.path.getsize(path) < 1_500_000
     read = page(path)
+    assert read.directory["title"] == "p"
     assert [run["scheduler"] for run in read.table("task_runs").dicts()] == ["dask", "dask"]
     rows = tasks_of(path)
     assert len(rows) == count + 1 == len(prof.results)
@@ -69,6 +72,21 @@ def test_odd_arguments_of_the_program():
     finally:
         sys.argv = before
     assert os.path.exists(path)
+
+
+def test_a_report_without_a_cluster():
+    before = sys.modules.pop("distributed", None)
+    sys.modules["distributed"] = None
+    try:
+        dask_profiler(display_report=False)(int)()
+    except ImportError as error:
+        assert "pip install distributed" in str(error)
+    else:
+        raise AssertionError("nothing was raised")
+    finally:
+        del sys.modules["distributed"]
+        if before is not None:
+            sys.modules["distributed"] = before
 
 
 def test_replaces_whatever_is_there():
@@ -156,3 +174,24 @@ def test_odd_rows():
         assert "none/x.vt" in str(error)
     else:
         raise AssertionError("written")
+
+
+def test_what_is_written_may_vanish_meanwhile():
+    """Reading one value of a run may run code that takes the others away."""
+    class Vanishing:
+        def __float__(self):
+            run.clear()
+            return 1.0
+
+        def __str__(self):
+            run.clear()
+            return "text"
+
+    path = os.path.join(tempfile.gettempdir(), "vanishing-%d.vt" % os.getpid())
+    for name in ("scheduler", "error", "start_time", "end_time"):
+        run = {"scheduler": "".join(["sy", "nc"]), "error": "".join(["er", "ror"]), "start_time": float("1.5"), "end_time": float("2.5"),
+               "tasks": [], "workers": {}}
+        run[name] = Vanishing()
+        _venturi.tasks_write(path, [run])
+        assert not run
+    os.unlink(path)

@@ -62,6 +62,20 @@ def test_each_block_begins_anew_and_registered_ones_go_on():
         raise AssertionError("unregister() twice")
 
 
+def test_registered_again():
+    """As with dask: it is registered or not."""
+    dsk, key, count = tree()
+    prof = Profiler()
+    prof.register()
+    prof.register()
+    with prof:
+        dask.local.get_sync(dsk, key)
+    dask.local.get_sync(dsk, key)
+    prof.unregister()
+    dask.local.get_sync(dsk, key)
+    assert len(prof.results) == 2 * count
+
+
 def test_leaves_nothing_behind():
     from dask.callbacks import Callback as DaskCallback
 

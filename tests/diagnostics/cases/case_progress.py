@@ -8,6 +8,7 @@ from dask.diagnostics import ProgressBar as DaskProgressBar
 from dask.utils import format_time as dask_format_time
 from graphs import fails
 
+import venturi.dask
 from venturi.diagnostics import ProgressBar
 from venturi.diagnostics.progress import format_time
 
@@ -71,3 +72,17 @@ def test_times():
     for seconds in (0.0, 1e-6, 0.00012345, 0.001, 0.001234, 0.5, 0.99999, 1, 59.999, 123.456, 600, 600.1, 1234.567, 7200, 7200.5, 12345.67,
                     123456.78, 172800, 172801, 1234567.89):
         assert format_time(seconds) == dask_format_time(seconds), seconds
+
+
+def test_a_file_that_cannot_be_written_costs_nothing():
+    class Broken:
+        def write(self, text):
+            raise BrokenPipeError
+
+        def flush(self):
+            raise BrokenPipeError
+
+    with ProgressBar(out=Broken(), dt=0) as bar:
+        assert dask.local.get_sync(GRAPH, "c") == 4
+        assert venturi.dask.get(GRAPH, "c") == 4
+    assert not bar._sources

@@ -184,3 +184,10 @@ with Client({kit.cluster().scheduler_address!r}) as client:
         found = kit.tool_json("tasks", path, "--json")
         names = {row["name"]: row for row in found["names"]}
         assert names["inc"]["count"] == 20 and names["sum"]["count"] == 1, found
+
+
+def test_clients_that_cannot_be_used():
+    with Client(kit.cluster(), set_as_default=False) as client:
+        pass
+    assert raised(record(client).__enter__, ValueError) == "venturi.dask.record: this client is closed"
+    assert raised(record(5).__enter__, TypeError) == "venturi.dask.record: 5 is no dask client"

@@ -144,6 +144,8 @@ def test_a_task_that_fails():
         else:
             raise AssertionError("nothing was raised")
         assert "bad" in kit.tool("tasks", path)
+        runs = kit.tool_json("tasks", path, "--json")["runs"]
+        assert sum("does not want to" in (run["error"] or "") for run in runs if run["scheduler"] != "dask.distributed") == 1, runs
     assert kit.plugins_in(client) == []
 
 
@@ -151,7 +153,8 @@ def test_what_is_no_graph():
     client = kit.client()
     for call, kind, words in ((lambda: run_graph(client, Graph(b"VTGRAPH1nonsense"), ["x"]), ValueError, "no graph"),
                               (lambda: run_graph(client, graph("sums")[0], ["nothing"]), KeyError, "nothing"),
-                              (lambda: Graph("/nonexistent/graph"), OSError, "/nonexistent/graph")):
+                              (lambda: Graph("/nonexistent/graph"), OSError, "/nonexistent/graph"),
+                              (lambda: Graph(__file__), ValueError, __file__)):
         try:
             call()
         except kind as error:

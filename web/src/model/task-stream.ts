@@ -20,6 +20,7 @@ const SPACE = 6;
 
 export interface StreamRow {
   label: string;
+  short: string; // where there is little room
   note: string;
   workers: number[]; // rows of task_workers: of several runs if it is the same thread
   firstLane: number;
@@ -48,10 +49,11 @@ function startedOf(tasks: Tasks, run: number): number[] {
   return list.sort((a, b) => tasks.start[a]! - tasks.start[b]!);
 }
 
-function emptyRow(label: string, note: string): StreamRow {
-  return { label, note, workers: [], firstLane: 0, lanes: 1, thin: 0, y: 0, height: 0 };
+function emptyRow(label: string, short: string, note: string): StreamRow {
+  return { label, short, note, workers: [], firstLane: 0, lanes: 1, thin: 0, y: 0, height: 0 };
 }
 
+/* Addresses in their order, so that threads of a process stand together; other workers as they come. */
 function rowsOf(tasks: Tasks, run: number): { rows: StreamRow[]; rowOf: Int32Array } {
   const known = new Map<string, number>();
   const rows: StreamRow[] = [];
@@ -65,13 +67,16 @@ function rowsOf(tasks: Tasks, run: number): { rows: StreamRow[]; rowOf: Int32Arr
     const at = known.get(isThread ? thread : key) ?? rows.length;
     if (at === rows.length) {
       const note = worker.label && worker.tid ? `thread ${worker.tid}` : "";
-      rows.push(emptyRow(workerLabel(worker), note));
+      rows.push(emptyRow(workerLabel(worker), workerLabel(worker, true), note));
     }
     known.set(key, at);
     if (!known.has(thread)) known.set(thread, at);
     rows[at]!.workers.push(i);
     rowOf[i] = at;
   });
+  if (rows.every((row) => row.label.includes("://")))
+    rows.sort((a, b) => a.label.localeCompare(b.label, "en", { numeric: true }));
+  rows.forEach((row, at) => row.workers.forEach((worker) => (rowOf[worker] = at)));
   return { rows, rowOf };
 }
 
@@ -115,7 +120,7 @@ export function makeStream(tasks: Tasks, run: number): Stream {
     let row = rowOf[tasks.worker[task]!] ?? -1;
     if (row < 0) {
       if (unknown < 0) {
-        unknown = rows.push(emptyRow("unknown worker", "")) - 1;
+        unknown = rows.push(emptyRow("unknown worker", "unknown worker", "")) - 1;
         ends.push({ lanes: [], thin: [] });
       }
       row = unknown;

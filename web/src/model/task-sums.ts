@@ -30,19 +30,48 @@ export type NameFigures = Record<NameFigure, number>;
 
 export interface NameRow extends NameFigures {
   name: number; // row of task_names
-  share: number; // of the time of all tasks; NaN: it is none
+  level: number; // 0, or how many tasks of other runs its tasks ran within
+  share: number; // of the time of all tasks of level 0: the others are part of them; NaN: it is none
+}
+
+const MOST_LEVELS = 4; // deeper ones count as the last
+
+/* Of each run: how many tasks of others it is within. Of one run alone that does not matter. */
+function levelsOf(runs: readonly TaskRun[], run: number): number[] {
+  return runs.map((one) => {
+    let level = 0;
+    let at = runs[one.parent];
+
+    if (run >= 0) return 0;
+    while (at && level < MOST_LEVELS - 1) {
+      level++;
+      at = runs[at.parent];
+    }
+    return level;
+  });
 }
 
 /* `run`: -1 for all. Tasks count that begin in the range. */
 export function nameRows(data: PageData, run: number, range: Range | null): NameRow[] {
   const { names, runs } = tasksOf(data);
-  const isAll = range === null && (run < 0 || runs.length === 1);
-  const figures = isAll ? told(data) : counted(data, run, range);
+  const levels = levelsOf(runs, run);
+  const deepest = levels.reduce((most, level) => Math.max(most, level), 0);
+  const isAll = range === null && deepest === 0 && (run < 0 || runs.length === 1);
+  const figures = isAll
+    ? [told(data)]
+    : Array.from({ length: deepest + 1 }, (_, level) => counted(data, run, range, levels, level));
   const isTask = (name: number) => names[name]!.action === 0;
-  const whole = figures.reduce((sum, { total }, name) => sum + (isTask(name) ? total || 0 : 0), 0);
+  const whole = figures[0]!.reduce((sum, { total }, name) => sum + (isTask(name) ? total || 0 : 0), 0);
 
   return figures
-    .map((one, name) => ({ ...one, name, share: isTask(name) ? one.total / (whole || NaN) : NaN }))
+    .flatMap((list, level) =>
+      list.map((one, name) => ({
+        ...one,
+        name,
+        level,
+        share: isTask(name) ? one.total / (whole || NaN) : NaN,
+      })),
+    )
     .filter(({ count }) => count > 0);
 }
 
@@ -63,12 +92,20 @@ function quantile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length, Math.max(1, Math.ceil(share * sorted.length))) - 1] ?? NaN;
 }
 
-function counted(data: PageData, run: number, range: Range | null): NameFigures[] {
+/* What is done beside computing has no levels. */
+function counted(
+  data: PageData,
+  run: number,
+  range: Range | null,
+  levels: number[],
+  level: number,
+): NameFigures[] {
   const tasks = tasksOf(data);
   const lists = tasks.names.map((): number[] => []);
 
   for (let i = 0; i < tasks.size; i++) {
     if (run >= 0 && tasks.run[i] !== run) continue;
+    if ((isComputed(tasks, i) ? (levels[tasks.run[i]!] ?? 0) : 0) !== level) continue;
     if (range && !(tasks.start[i]! >= range.from && tasks.start[i]! < range.to)) continue;
     lists[tasks.name[i]!]?.push(i);
   }
@@ -113,6 +150,7 @@ export type Spent = (typeof SPENT)[number];
 
 export interface WorkerRow extends Record<Spent, number> {
   label: string;
+  short: string;
   tasks: number;
   failed: number;
   whole: number; // the time of its runs
@@ -127,7 +165,14 @@ export function workerRows(data: PageData, rows: readonly StreamRow[]): WorkerRo
         row.workers.reduce((all, worker) => all + (column(data, "task_workers", name)[worker] || 0), 0);
       const spent = Object.fromEntries(SPENT.map((name) => [name, sum(name)])) as Record<Spent, number>;
       const whole = SPENT.reduce((all, name) => all + spent[name], 0);
-      return { ...spent, label: row.label, tasks: sum("tasks"), failed: sum("failed"), whole };
+      return {
+        ...spent,
+        label: row.label,
+        short: row.short,
+        tasks: sum("tasks"),
+        failed: sum("failed"),
+        whole,
+      };
     });
 }
 

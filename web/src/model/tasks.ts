@@ -54,6 +54,7 @@ export interface TaskWorker {
   run: number;
   number: number;
   label: string;
+  short: string; // without what the addresses of all have in common
   pid: number;
   tid: number;
 }
@@ -120,13 +121,28 @@ function runsOf(data: PageData, size: number): TaskRun[] {
   });
 }
 
+/* Addresses differ at their ends: ":44581#0" of "tcp://127.0.0.1:44581#0" if all of them are of that host. */
+export function shortLabels(labels: readonly string[]): string[] {
+  const addresses = [...new Set(labels.filter((label) => label.includes("://")))];
+  let common = addresses[0] ?? "";
+
+  if (addresses.length < 2) return [...labels];
+  for (const one of addresses) while (!one.startsWith(common)) common = common.slice(0, -1);
+  const cut = Math.max(common.lastIndexOf("/") + 1, common.lastIndexOf(":"));
+  return labels.map((label) => (cut > 0 && label.includes("://") ? label.slice(cut) : label));
+}
+
 function workersOf(data: PageData): TaskWorker[] {
   const of = (name: string) => column(data, "task_workers", name);
+
+  const labels = Array.from(of("run"), (_, row) => data.strings[of("label")[row] ?? 0] ?? "");
+  const short = shortLabels(labels);
 
   return Array.from(of("run"), (run, row) => ({
     run,
     number: of("number")[row] ?? row,
-    label: data.strings[of("label")[row] ?? 0] ?? "",
+    label: labels[row]!,
+    short: short[row]!,
     pid: of("pid")[row] ?? 0,
     tid: of("tid")[row] ?? 0,
   }));
@@ -242,8 +258,8 @@ export function isFailed(flags: number): boolean {
 }
 
 /* "thread 101"; a worker without a label goes by what it is. */
-export function workerLabel(worker: TaskWorker): string {
-  if (worker.label) return worker.label;
+export function workerLabel(worker: TaskWorker, isShort = false): string {
+  if (worker.label) return isShort ? worker.short : worker.label;
   if (worker.tid) return `thread ${worker.tid}`;
   return worker.pid ? `process ${worker.pid}` : `worker ${worker.number}`;
 }

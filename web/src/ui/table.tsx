@@ -15,6 +15,7 @@ export interface TableColumn {
   isNumber?: boolean; // right-aligned; sorted from the largest first
   width: number; // CSS pixels; the one with isWide takes what is left
   isWide?: boolean;
+  leaves?: number; // where there is no room for all: the highest first; files have it all the same
   text(row: number): string;
   value(row: number): number | string; // to sort by, and for CSV
   share?(row: number): number; // 0 … 1: a bar behind the number
@@ -76,9 +77,29 @@ export function tableCsv(columns: TableColumn[], rows: ArrayLike<number>): strin
   );
 }
 
-export function VirtualTable(props: TableProps) {
-  const { columns, order } = props;
+/* Those that a width has room for; what orders the rows stays. */
+export function columnsWithin(all: TableColumn[], width: number, order: string): TableColumn[] {
+  const leaving = all.filter((one) => one.leaves && one.id !== order);
+  let wide = all.reduce((sum, one) => sum + one.width, 0);
+  const gone = new Set<TableColumn>();
+
+  for (const one of leaving.sort((a, b) => b.leaves! - a.leaves!)) {
+    if (wide <= width) break;
+    gone.add(one);
+    wide -= one.width;
+  }
+  return all.filter((one) => !gone.has(one));
+}
+
+export function VirtualTable(given: TableProps) {
+  const { order } = given;
   const [frame, size] = useSize<HTMLDivElement>();
+  const columns = useMemo(
+    () => columnsWithin(given.columns, size.width || Infinity, order.column),
+    [given.columns, size.width, order.column],
+  );
+  const props = { ...given, columns };
+  const missing = given.columns.filter((column) => !columns.includes(column));
   const [top, setTop] = useState(0);
   const [focus, setFocus] = useState(0);
   const isKeyboard = useRef(false);
@@ -192,13 +213,15 @@ export function VirtualTable(props: TableProps) {
       <div class="table-foot">
         <span class="muted">
           {sorted.length.toLocaleString("en-US")} {sorted.length === 1 ? "row" : "rows"}
+          {missing.length > 0 &&
+            `; no room for ${missing.map((column) => column.title).join(", ")}: the file has all columns`}
         </span>
         <button
           type="button"
           class="button"
           title="Save all rows as CSV"
           onClick={() =>
-            saveText(fileName(props.title, props.name, "csv"), "text/csv", tableCsv(columns, sorted))
+            saveText(fileName(props.title, props.name, "csv"), "text/csv", tableCsv(given.columns, sorted))
           }
         >
           CSV

@@ -67,3 +67,12 @@ export function fit(text: string, width: number, charWidth: number): string {
   if (text.length <= room) return text;
   return room < 2 ? "" : `${text.slice(0, room - 1)}…`;
 }
+
+/* The same with the cut in the middle, for what differs at its end. */
+export function fitMiddle(text: string, width: number, charWidth: number): string {
+  const room = Math.floor(width / charWidth);
+  const end = Math.floor((room - 1) / 2);
+
+  if (text.length <= room) return text;
+  return room < 3 ? "" : `${text.slice(0, room - 1 - end)}…${text.slice(text.length - end)}`;
+}

@@ -25,6 +25,7 @@ import { goToRun } from "../tasks";
 import { goToTrace } from "../traces";
 import type { View, ViewProps } from "../view";
 import "./overview.css";
+import { taskWords } from "./tasks";
 import { allSpans, sumOf, topFunctions, topSpans } from "./top";
 import type { Top } from "./top";
 import { nothingHere, trustFacts } from "./trust";
@@ -37,6 +38,7 @@ function Overview({ data, worker }: ViewProps) {
       <WhatRan data={data} />
       <Trust data={data} />
       {empty ? <Empty>{empty}</Empty> : <Findings data={data} />}
+      <TaskGraphs data={data} />
       <div class="overview-pair">
         <TopFunctions data={data} />
         <TopSpans data={data} worker={worker} />
@@ -168,6 +170,20 @@ function Findings({ data }: { data: PageData }) {
           </li>
         ))}
       </ol>
+    </section>
+  );
+}
+
+function TaskGraphs({ data }: { data: PageData }) {
+  const words = taskWords(data);
+
+  if (!words) return null;
+  return (
+    <section>
+      <h2>Tasks</h2>
+      <button type="button" class="overview-tasks" onClick={() => showView("tasks")} title="Show tasks">
+        {words}
+      </button>
     </section>
   );
 }

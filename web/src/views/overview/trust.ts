@@ -2,6 +2,7 @@
 
 import type { Loss, PageData, Recording } from "../../data/types";
 import { formatCount, formatShare, formatShort, formatTime } from "../../ui/format";
+import { isOnlyTasks } from "./tasks";
 
 export interface Fact {
   label: string;
@@ -46,9 +47,16 @@ function lossFact(recording: Recording): Fact {
   };
 }
 
-function overheadFact(recording: Recording): Fact {
-  const { overhead_ns: ns, overhead_share: share } = recording;
+function overheadFact(data: PageData): Fact {
+  const { overhead_ns: ns, overhead_share: share } = data.recording;
 
+  if (!(ns > 0) && isOnlyTasks(data))
+    return {
+      label: "Overhead",
+      value: "nothing to subtract",
+      detail: "Only tasks were recorded, and their times are as they were measured.",
+      level: "good",
+    };
   if (!(ns > 0))
     return {
       label: "Overhead",
@@ -88,6 +96,7 @@ function modeFact({ recording, directory }: PageData): Fact {
     timeline ? "every call with its times" : "",
     lines ? "lines" : "",
     !timeline && (recording.spans > 0 || has("spans") || has("async")) ? "spans" : "",
+    has("task_runs") ? "tasks" : "",
     has("counters") ? "counters" : "",
     has("marks") ? "marks" : "",
     has("resources") ? `resources${hz > 0 ? ` at ${formatShort(hz < 1 ? hz : Math.round(hz))} Hz` : ""}` : "",
@@ -138,7 +147,7 @@ export function trustFacts(data: PageData): Fact[] {
 
   return [
     lossFact(recording),
-    overheadFact(recording),
+    overheadFact(data),
     modeFact(data),
     clockFact(recording),
     wholeFact(recording),

@@ -7,7 +7,7 @@ import { FAILED_MARK, MATCH_MARK, PATH_MARK, type StreamRow } from "../../model/
 import { isFailed, type Links, type Tasks } from "../../model/tasks";
 import type { Colours } from "../../state/theme";
 import { CHAR_WIDTH, type Pen } from "../../ui/pen";
-import { clean, fit } from "../../ui/text";
+import { clean, fit, fitMiddle } from "../../ui/text";
 import { drawBox, type Ink, makeInk } from "../../ui/time/box";
 import { AXIS, drawAxis, drawRange, drawTicks, xOf } from "../../ui/time/frame";
 import { laneAt, rowsInSight, type Scene } from "./scene";
@@ -71,7 +71,8 @@ function drawLabel(pen: Pen, scene: Scene, colours: Colours, row: StreamRow): vo
   const hasNote = row.note !== "" && row.height >= 34;
 
   pen.rect(0, y, scene.gutter - 1, row.height - 1, colours.surface);
-  pen.text(12, y + row.height / 2 - (hasNote ? 7 : 0), fit(clean(row.label), room, CHAR_WIDTH), colours.text);
+  const label = fitMiddle(clean(row.short), room, CHAR_WIDTH);
+  pen.text(12, y + row.height / 2 - (hasNote ? 7 : 0), label, colours.text);
   if (hasNote)
     pen.text(12, y + row.height / 2 + 8, fit(clean(row.note), room, 6), colours.muted, { size: 11 });
   pen.rect(scene.gutter - 1, y, 1, row.height, colours.line);

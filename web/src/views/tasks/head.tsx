@@ -75,7 +75,7 @@ export function Problems({ data, run }: { data: PageData; run: number }) {
 
   if (list.length === 0) return null;
   return (
-    <span class="tasks-problem">
+    <span class="tasks-problem" title={list.join("\n")}>
       {list.slice(0, 3).join(" · ")}
       {list.length > 3 && ` · and ${formatCount(list.length - 3)} more runs`}
     </span>

@@ -45,6 +45,7 @@ import { Workers } from "./workers";
 
 const LEAST_HEIGHT = 120;
 const STREAM_PART = 0.38; // of the view, at most
+const STREAM_PART_CURVES = 0.28; // with curves below
 
 const PANEL_TITLES: { value: PanelName; title: string; hint: string }[] = [
   { value: "names", title: "Names", hint: "Figures by name (n)" },
@@ -118,7 +119,10 @@ function Graphs({ data }: ViewProps) {
   const scrollTo = (top: number) => {
     if (scroller.current) scroller.current.scrollTop = top;
   };
-  const most = Math.max(LEAST_HEIGHT, Math.round(view.height * STREAM_PART));
+  const most = Math.max(
+    LEAST_HEIGHT,
+    Math.round(view.height * (hasCurves() ? STREAM_PART_CURVES : STREAM_PART)),
+  );
   const scene: Scene = {
     data,
     tasks,

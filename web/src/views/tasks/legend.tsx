@@ -38,7 +38,11 @@ export function Legend(props: { data: PageData; rows: NameRow[]; failed: number;
   const { names } = tasksOf(props.data);
   const chosen = chosenNames();
   const list = [...props.rows].sort(
-    (a, b) => names[a.name]!.action - names[b.name]!.action || b.total - a.total || a.name - b.name,
+    (a, b) =>
+      names[a.name]!.action - names[b.name]!.action ||
+      a.level - b.level ||
+      b.total - a.total ||
+      a.name - b.name,
   );
   const tasks = list.filter((row) => names[row.name]!.action === 0);
   const left = tasks.length - MOST_NAMES;
@@ -51,13 +55,14 @@ export function Legend(props: { data: PageData; rows: NameRow[]; failed: number;
         const isChosen = chosen?.has(name.text) ?? false;
         return (
           <button
-            key={row.name}
+            key={`${row.name} ${row.level}`}
             type="button"
             aria-pressed={isChosen}
             title={`${formatCount(row.count)} × ${clean(name.text)}, ${formatTime(row.total)}. Click to select the name; with Control, to add it.`}
             onClick={(event) => chooseFrame(nameKey(name), isChosen || event.ctrlKey || event.metaKey)}
           >
             <Swatch colour={name.colour} />
+            {row.level > 0 && <span class="muted">within:</span>}
             {clean(name.text, 32) || "(no name)"}
             <span class="muted">{name.action ? formatTime(row.total) : formatShare(row.share)}</span>
           </button>

@@ -20,6 +20,7 @@ function figure(
   hint: string,
   format: Format,
   width = 76,
+  leaves = 0,
 ): TableColumn {
   const isTime = format === formatTime;
 
@@ -29,6 +30,7 @@ function figure(
     hint,
     isNumber: true,
     width,
+    leaves,
     text: (row) => format(rows[row]![id]),
     value: (row) => rows[row]![id],
   };
@@ -37,10 +39,12 @@ function figure(
 function columnsOf(data: PageData, rows: NameRow[]): TableColumn[] {
   const { names } = tasksOf(data);
   const most = rows.reduce((largest, row) => Math.max(largest, row.share || 0), 0);
-  const time = (id: NameFigure, title: string, hint: string) => figure(rows, id, title, hint, formatTime);
-  const count = (id: NameFigure, title: string, hint: string) =>
-    figure(rows, id, title, hint, formatCount, 68);
+  const time = (id: NameFigure, title: string, hint: string, leaves = 0) =>
+    figure(rows, id, title, hint, formatTime, 76, leaves);
+  const count = (id: NameFigure, title: string, hint: string, leaves = 0) =>
+    figure(rows, id, title, hint, formatCount, 72, leaves);
   const textOf = (row: number) => names[rows[row]!.name]!.text || "(no name)";
+  const isInner = (row: number) => rows[row]!.level > 0;
   const columns: TableColumn[] = [
     {
       id: "name",
@@ -52,6 +56,7 @@ function columnsOf(data: PageData, rows: NameRow[]): TableColumn[] {
       cell: (row) => (
         <>
           <Swatch colour={names[rows[row]!.name]!.colour} /> {clean(textOf(row))}
+          {isInner(row) && <span class="muted"> within tasks</span>}
         </>
       ),
     },
@@ -60,7 +65,9 @@ function columnsOf(data: PageData, rows: NameRow[]): TableColumn[] {
     {
       id: "share",
       title: "Share",
-      hint: "Of the time of all tasks",
+      hint: rows.some((row) => row.level > 0)
+        ? "Of the time of all tasks that are not within others"
+        : "Of the time of all tasks",
       isNumber: true,
       width: 76,
       text: (row) => formatShare(rows[row]!.share),
@@ -68,22 +75,33 @@ function columnsOf(data: PageData, rows: NameRow[]): TableColumn[] {
       share: (row) => rows[row]!.share / most,
     },
     time("avg", "Avg", "Total by count"),
-    time("p50", "p50", "Half of them were not longer"),
-    time("p90", "p90", "Nine of ten were not longer"),
-    time("p99", "p99", "99 of 100 were not longer"),
-    time("max", "Max", "The longest"),
+    time("p50", "p50", "Half of them were not longer", 1),
+    time("p90", "p90", "Nine of ten were not longer", 3),
+    time("p99", "p99", "99 of 100 were not longer", 5),
+    time("max", "Max", "The longest", 2),
     time("wait", "Wait", "From ready to start, on average"),
     time("cpu", "CPU", "Of their threads, all of them together"),
     figure(rows, "bytes", "Bytes", "Of their results", formatBytes),
     count("failed", "Failed", "Failed, took too long, or were lost with their worker"),
-    count("retries", "Retries", "Earlier tries"),
-    count("path_tasks", "On path", "How many are on a critical path"),
+    count("retries", "Retries", "Earlier tries", 4),
+    figure(rows, "path_tasks", "On path", "How many are on a critical path", formatCount, 84, 6),
   ];
   /* What nobody knows has no column. */
   const isKnown = ({ id, value }: TableColumn) =>
     !["cpu_ns", "bytes", "retries", "failed", "wait_ns"].includes(id) ||
     rows.some((_, row) => Number(value(row)) > 0);
 
+  if (rows.some((row) => row.level > 0))
+    columns.push({
+      id: "level",
+      title: "Within",
+      hint: "How many tasks each of them ran within",
+      isNumber: true,
+      width: 72,
+      leaves: 7,
+      text: (row) => formatCount(rows[row]!.level),
+      value: (row) => rows[row]!.level,
+    });
   return columns.filter(isKnown);
 }
 

@@ -55,14 +55,16 @@ function columnsOf(data: PageData, run: TaskRun, steps: PathStep[]): TableColumn
       id: "name",
       title: "Name",
       width: 144,
+      leaves: 2,
       text: (row) => clean(taskName(tasks, steps[row]!.task)),
       value: (row) => taskName(tasks, steps[row]!.task),
     },
     {
       id: "worker",
       title: "Worker",
-      width: 176,
-      text: (row) => workerOf(tasks, steps[row]!.task),
+      width: 144,
+      leaves: 1,
+      text: (row) => workerOf(tasks, steps[row]!.task, true),
       value: (row) => workerOf(tasks, steps[row]!.task),
     },
   ];

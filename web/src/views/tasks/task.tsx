@@ -126,8 +126,9 @@ function columnsOf(data: PageData, task: number, isNeed: boolean, title: string)
     {
       id: "worker",
       title: "Worker",
-      width: 160,
-      text: (other) => workerOf(tasks, other),
+      width: 128,
+      leaves: 1,
+      text: (other) => workerOf(tasks, other, true),
       value: (other) => workerOf(tasks, other),
     },
   ];

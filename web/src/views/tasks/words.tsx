@@ -14,10 +14,10 @@ export interface Hover {
   y: number;
 }
 
-export function workerOf(tasks: Tasks, task: number): string {
+export function workerOf(tasks: Tasks, task: number, isShort = false): string {
   const worker = tasks.workers[tasks.worker[task]!];
 
-  return worker ? clean(workerLabel(worker), 80) : "unknown worker";
+  return worker ? clean(workerLabel(worker, isShort), 80) : "unknown worker";
 }
 
 export function HoverText({ hover, scene }: { hover: Signal<Hover | null>; scene: Scene }) {

@@ -13,11 +13,12 @@ import { formatCount, formatShare, formatTime } from "../../ui/format";
 import { WholeRun } from "../../ui/parts";
 import { CHAR_WIDTH, type Pen } from "../../ui/pen";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
-import { clean, fit } from "../../ui/text";
+import { clean, fitMiddle } from "../../ui/text";
 import { Swatch } from "./legend";
 
 const BAR = 24;
 const MOST_BARS = 400;
+const LEAVES: Spent[] = ["gone", "moving", "nothing_left", "dependencies"]; // the last first, as the bars show them too
 
 interface Look {
   title: string;
@@ -66,7 +67,7 @@ function drawBars(pen: Pen, width: number, rows: WorkerRow[], theme: Colours): v
 
   rows.slice(0, MOST_BARS).forEach((row, i) => {
     let x = gutter;
-    pen.text(12, i * BAR + BAR / 2, fit(clean(row.label), gutter - 20, CHAR_WIDTH), theme.text);
+    pen.text(12, i * BAR + BAR / 2, fitMiddle(clean(row.short), gutter - 20, CHAR_WIDTH), theme.text);
     for (const name of SPENT) {
       const wide = (row[name] / (row.whole || 1)) * room;
       const look = LOOKS[name];
@@ -87,12 +88,14 @@ function columnsOf(rows: WorkerRow[]): TableColumn[] {
     hint: string,
     value: (row: WorkerRow) => number,
     format: (value: number) => string,
+    leaves = 0,
   ): TableColumn => ({
     id: format === formatTime ? `${id}_ns` : id,
     title,
     hint,
     isNumber: true,
-    width: 80,
+    width: 84,
+    leaves,
     text: (row) => format(value(rows[row]!)),
     value: (row) => value(rows[row]!),
   });
@@ -102,9 +105,9 @@ function columnsOf(rows: WorkerRow[]): TableColumn[] {
     {
       id: "worker",
       title: "Worker",
-      width: 176,
+      width: 112,
       isWide: true,
-      text: (row) => clean(rows[row]!.label),
+      text: (row) => clean(rows[row]!.short),
       value: (row) => rows[row]!.label,
     },
     number("tasks", "Tasks", "That it ran", (row) => row.tasks, formatCount),
@@ -115,7 +118,16 @@ function columnsOf(rows: WorkerRow[]): TableColumn[] {
       (row) => row.compute / row.whole,
       formatShare,
     ),
-    ...spent.map((name) => number(name, LOOKS[name].title, LOOKS[name].hint, (row) => row[name], formatTime)),
+    ...spent.map((name) =>
+      number(
+        name,
+        LOOKS[name].title,
+        LOOKS[name].hint,
+        (row) => row[name],
+        formatTime,
+        LEAVES.indexOf(name) + 1,
+      ),
+    ),
     ...(rows.some((row) => row.failed > 0)
       ? [number("failed", "Failed", "Of its tasks", (row: WorkerRow) => row.failed, formatCount)]
       : []),

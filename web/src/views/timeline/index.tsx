@@ -263,6 +263,8 @@ export const timeline: View = {
   missing: (data) =>
     ["spans", "async", "counters", "marks", "errors"].some((name) => hasTable(data, name))
       ? null
-      : "There is no timeline in this recording: it has no spans, counters or marks. Functions are counted, not recorded one by one, unless the program is recorded with `venturi run --timeline`; spans come from trace points in the program.",
+      : hasTable(data, "tasks")
+        ? "There is no timeline in this recording: it has no spans, counters or marks. When its tasks ran is under Tasks."
+        : "There is no timeline in this recording: it has no spans, counters or marks. Functions are counted, not recorded one by one, unless the program is recorded with `venturi run --timeline`; spans come from trace points in the program.",
   component: Timeline,
 };
