@@ -352,7 +352,7 @@ describe.skipIf(!hasChromium)("tasks", () => {
   });
 
   it("a finding leads to its run", async () => {
-    const { page, problems } = await open(report(small()));
+    const { page, problems } = await open(report(small()), { hash: "overview" });
 
     await page.locator(".findings button", { hasText: "failed" }).click();
     await page.locator("main[aria-label='Tasks']").waitFor();
