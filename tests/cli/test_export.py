@@ -492,4 +492,4 @@ def test_a_worker_that_does_several_things_at_once(venturi, tmp_path):
     events = json.loads(export(venturi, path, "chrome"))["traceEvents"]
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     tasks = [(names[e["tid"]], e["args"]["key"]) for e in events if e.get("cat") == "task"]
-    assert tasks == [("run 1, worker 0", "0"), ("run 1, worker 0 (2)", "1"), ("run 1, worker 0 (3)", "3"), ("run 1, worker 0", "2")]
+    assert tasks == [("run 1, worker 0", "#0"), ("run 1, worker 0 (2)", "#1"), ("run 1, worker 0 (3)", "#3"), ("run 1, worker 0", "#2")]
