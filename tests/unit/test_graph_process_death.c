@@ -377,6 +377,14 @@ static void test_kills(void **state)
     }
 }
 
+/* It runs one thread at a time, and lets a busy one go on for long. */
+static int is_under_valgrind(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+
+    return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
+}
+
 /* ---- locks of other threads ------------------------------------------------------------------ */
 
 static void *use_locks(void *is_over)
@@ -418,6 +426,8 @@ static void test_locks(void **state)
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     skip(); /* their own allocators do not survive this */
 #endif
+    if (is_under_valgrind())
+        skip();
     options.timeout = 30;
     assert_int_equal(pthread_create(&thread, NULL, use_locks, &is_over), 0);
     for (int i = 0; i < 40; i++) {
