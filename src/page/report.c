@@ -33,13 +33,27 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Its command begins with it too: that of a page which is called python-something begins with a program. */
+static bool is_interpreter(const struct vt_process_info *process)
+{
+    const char *first = process->command;
+    size_t len = strcspn(first, " ");
+
+    while (memchr(first, '/', len)) {
+        len--;
+        first++;
+    }
+    return !strncmp(base_name(process->name), "python", 6) && len >= 6 &&
+           !strncmp(first, "python", 6);
+}
+
 /* The program that an interpreter runs: the first word of its command after itself that is no option. NULL: it is none. */
 static char *find_script(const struct vt_process_info *process)
 {
     const char *at = process->command + strcspn(process->command, " ");
     size_t len;
 
-    if (strncmp(base_name(process->name), "python", 6) != 0)
+    if (!is_interpreter(process))
         return NULL;
     do {
         at += strspn(at, " ");

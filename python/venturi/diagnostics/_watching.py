@@ -9,10 +9,10 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from ..dask import Callback as Callback, _observe, _registry, _unobserve
+from . import _timing
+from ._clients import Graphs
+from ._runs import ClusterRun, HookedRun
 
-# key, task, start, end, worker, ready, state, retries, CPU seconds, whether those are estimated, bytes, freed, dependencies
-Task = Tuple[Any, Any, float, float, Any, Optional[float], str, int, Optional[float], bool, Optional[int], Optional[float],
-             Tuple[int, ...]]
 W = TypeVar("W", bound="Watching")
 
 
@@ -27,108 +27,6 @@ class Hooks(Tuple[Optional[Callable[..., Any]], ...]):
     """dask's five hooks; who finds `owner` among the observers need not call them."""
 
     owner: Any
-
-
-class Clock:
-    """Seconds since 1970 that never go back."""
-
-    def __init__(self) -> None:
-        self._offset = time.time() - time.perf_counter()
-
-    def __call__(self) -> float:
-        return self._offset + time.perf_counter()
-
-
-class HookedRun:
-    """A run of one of dask's own schedulers. Times are those when a task was handed out and when its result was received: what
-    happens in between in its worker is not told."""
-
-    scheduler = "dask"
-    workers = 0
-
-    def __init__(self, dsk: Any) -> None:
-        self.dsk = dsk
-        self.now = Clock()
-        self.start_time = self.now()
-        self.end_time: Optional[float] = None
-        self.failed = False
-        self.freed: Dict[Any, float] = {}
-        self._dependencies: Any = {}
-        self._rows: Dict[Any, List[Any]] = {}
-
-    def begin(self, key: Any, dsk: Any) -> None:
-        self._rows[key] = [key, dsk.get(key), self.now()]
-
-    def end(self, key: Any, worker: Any) -> None:
-        row = self._rows.get(key)
-        if row is not None:
-            row += (self.now(), worker)
-
-    def finish(self, state: Any, failed: bool) -> None:
-        self.end_time = self.now()
-        self.failed = bool(failed)
-        self._dependencies = state.get("dependencies", {})
-
-    def tasks(self) -> List[Task]:
-        """As those of our engine's runs. A task that was not received is the one that failed, if there is but one."""
-        rows = [row for row in self._rows.values() if len(row) == 5]
-        pending = [row for row in self._rows.values() if len(row) == 3]
-        if self.failed and self.end_time is not None and len(pending) == 1:
-            rows.append(pending[0] + [self.end_time, None])
-        number = {row[0]: i for i, row in enumerate(rows)}
-        return [(key, task, start, end, worker, None, "failed" if self.failed and len(self._rows[key]) == 3 else "done", 0, None, False,
-                 None, self.freed.get(key), tuple(number[d] for d in self._dependencies.get(key, ()) if d in number))
-                for key, task, start, end, worker in rows]
-
-
-class CachedRun(HookedRun):
-    """A run of which it is known how long each result was kept."""
-
-    def __init__(self, dsk: Any) -> None:
-        super().__init__(dsk)
-        self.cached: List[Tuple[Any, Any, Any, float, float]] = []  # key, task, measure, from, to
-        self._kept: Dict[Any, Tuple[Any, float]] = {}
-
-    def keep(self, key: Any, measure: Any) -> None:
-        self._kept[key] = measure, self.now()
-
-    def release(self, key: Any) -> None:
-        if key in self._kept:
-            measure, since = self._kept.pop(key)
-            self.freed[key] = self.now()
-            self.cached.append((key, self.dsk.get(key), measure, since, self.freed[key]))
-
-    def finish(self, state: Any, failed: bool) -> None:
-        super().finish(state, failed)
-        end = self.now()
-        self.cached += ((key, self.dsk.get(key), measure, since, end) for key, (measure, since) in self._kept.items())
-        self._kept = {}
-
-    def tasks(self) -> List[Task]:
-        """Measures that can be sizes are."""
-        sizes = {entry[0]: entry[2] for entry in self.cached if isinstance(entry[2], int) and entry[2] >= 0}
-        return [task[:10] + (sizes.get(task[0]),) + task[11:] for task in super().tasks()]
-
-
-class ClusterRun:
-    """What a recording of a distributed cluster has, as a run."""
-
-    scheduler = "dask.distributed"
-    failed = False
-
-    def __init__(self, client: Any, recording: Any) -> None:
-        self.client = client
-        self.recording = recording
-        self.start_time = time.time()
-        self.end_time: Optional[float] = None
-
-    def tasks(self) -> List[Task]:
-        return list(self.recording.tasks)
-
-    def is_of(self, other: "ClusterRun") -> bool:
-        """Whether both are of the same cluster and, at some time, at the same time."""
-        return (self.client is other.client and self.start_time <= (other.end_time or other.start_time)
-                and other.start_time <= (self.end_time or self.start_time))
 
 
 def current_client() -> Any:
@@ -262,13 +160,16 @@ class Watching(Callback):
     def _hooked_begin(self, run: HookedRun) -> None:
         self._hooked.setdefault(threading.get_ident(), []).append(run)
         self._add_run(run)
+        _timing.watch(run)
 
     def _hooked_now(self) -> HookedRun:
         return self._hooked[threading.get_ident()][-1]
 
     def _hooked_end(self, state: Any, failed: bool) -> None:
         runs = self._hooked[threading.get_ident()]
-        runs.pop().finish(state, failed)
+        run = runs.pop()
+        _timing.unwatch(run)
+        run.finish(state, failed)
         if not runs:
             del self._hooked[threading.get_ident()]
 
@@ -278,17 +179,21 @@ class Watching(Callback):
         client = current_client()
         if client is None or client.asynchronous:
             return
+        recording = self._record(client)
+        recording.__enter__()
+        self._cluster = recording, ClusterRun(client, recording, Graphs(client))
+
+    def _record(self, client: Any) -> Any:
         from ..dask import record
 
-        recording = record(client)
-        recording.__enter__()
-        self._cluster = recording, ClusterRun(client, recording)
+        return record(client)
 
     def _close_cluster(self) -> None:
         if self._cluster is None:
             return
         recording, run = self._cluster
         self._cluster = None
+        run.graphs.close()
         recording.__exit__(None, None, None)
         run.end_time = time.time()
         self._add_run(run)

@@ -10,7 +10,8 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .. import _venturi
 from ..__main__ import find_tool
-from ._watching import CachedRun, ClusterRun, HookedRun, Watching
+from ._runs import CachedRun, ClusterRun, HookedRun
+from ._watching import Watching
 from .profile import ResourceProfiler
 
 VIEW = "#tasks"  # of the page, where it opens
@@ -23,7 +24,7 @@ def visualize(profilers: Any, filename: Union[str, "os.PathLike[str]"] = "profil
 
     The page is one file that needs no network: `mode` and what else bokeh's figures took (width, height, palette, label_size, …) are accepted
     and have no effect. save=None saves it unless in a notebook. Missing folders of `filename` are made. Returns the path, None if
-    it was not saved. (`file_path` is an older name of `filename`.)
+    it was not saved; on a terminal it says which file it is. (`file_path` is an older name of `filename`.)
     """
     shell = notebook()
     path = os.path.abspath(os.fspath(options.get("file_path", filename)))
@@ -37,11 +38,19 @@ def visualize(profilers: Any, filename: Union[str, "os.PathLike[str]"] = "profil
         write_page(made, runs, readings)
         if show and shell is not None:
             show_inline(made)
-        elif show and save:
-            show_in_browser(made)
         elif show:
-            show_in_browser(keep_for_browser(made))
+            kept = made if save else keep_for_browser(made)
+            say("%s: opening it" % kept)
+            show_in_browser(kept)
+        elif save:
+            say("%s: open it in a browser" % made)
     return path if save else None
+
+
+def say(text: str) -> None:
+    """As the tool does, on standard error; who has none, or no terminal there, sees nothing."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("venturi: " + text, file=sys.stderr)
 
 
 # What is known.

@@ -4,7 +4,8 @@ from collections import namedtuple
 from typing import Any, Callable, List, Optional
 
 from .. import _venturi
-from ._watching import CachedRun, HookedRun, Results, Watching, current_client
+from ._runs import CachedRun, HookedRun
+from ._watching import Results, Watching, current_client
 
 TaskData = namedtuple("TaskData", ("key", "task", "start_time", "end_time", "worker_id"))
 ResourceData = namedtuple("ResourceData", ("time", "mem", "cpu"))
@@ -113,11 +114,20 @@ class CacheProfiler(_OfRuns):
             if other in released:
                 run.release(other)
 
+    def _record(self, client: Any) -> Any:
+        """In a cluster results are where they were made: so is `metric`."""
+        from ..dask import record
+
+        return record(client, metric=self._metric)
+
     def _results_of(self, run: Any) -> List[CacheData]:
         if isinstance(run, CachedRun):
             return [CacheData._make(entry) for entry in run.cached]
+        tasks = run.tasks()
+        measures = run.recording.measures if self._metric is not None else [1] * len(tasks)
         # Clocks of a cluster may differ a little.
-        return [CacheData(task[0], task[1], 1, task[3], max(task[3], task[11] or run.end_time)) for task in run.tasks() if task[6] == "done"]
+        return [CacheData(task[0], task[1], measure, task[3], max(task[3], task[11] or run.end_time))
+                for task, measure in zip(tasks, measures) if task[6] == "done"]
 
 
 class ResourceProfiler(Watching):

@@ -1,9 +1,11 @@
 """A progress bar for task graphs, with the lines that users of dask know."""
+import functools
 import sys
 import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, TextIO, Tuple
 
+from ._clients import Tap, listen
 from ._watching import Watching, current_client
 
 DAY, HOUR, MINUTE = 86400, 3600, 60
@@ -45,6 +47,14 @@ def _progress_of_cluster(dask_scheduler: Any = None) -> Tuple[int, int]:
     return sum(counts.get(state, 0) for state in ("memory", "released", "forgotten", "erred")), sum(counts.values())
 
 
+def _progress_seen_by(client: Any) -> Tuple[int, int]:
+    try:
+        done, total = client.run_on_scheduler(_progress_of_cluster)
+    except Exception:  # a cluster that goes away
+        return 0, 0
+    return done, total
+
+
 class ProgressBar(Watching):
     """Shows how far a computation is: `[####      ] | 40% Completed | 1.23 s`.
 
@@ -65,6 +75,7 @@ class ProgressBar(Watching):
         self._thread: Optional[threading.Thread] = None
         self._began = 0.0
         self._client: Any = None
+        self._tap: Optional[Tap] = None
         self.last_duration = 0.0
 
     # What is being computed.
@@ -129,36 +140,23 @@ class ProgressBar(Watching):
 
     def _open_cluster(self) -> None:
         client = current_client()
-        if client is None or client.asynchronous or "get" in vars(client):
+        if client is None or client.asynchronous:
             return
         import cloudpickle  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the cluster need not have this package
-        self._client, get = client, client.get
+        self._client = client
+        self._tap = listen(client, "get", self._cluster_begins)
 
-        def progress() -> Tuple[int, int]:
-            try:
-                done, total = client.run_on_scheduler(_progress_of_cluster)
-            except Exception:  # a cluster that goes away
-                return 0, 0
-            return done, total
-
-        def watched(*args: Any, **options: Any) -> Any:
-            source = object()
-            failed = True
-            self._begin(source, progress)
-            try:
-                value = get(*args, **options)
-                failed = False
-                return value
-            finally:
-                self._end(source, failed)
-        client.get = watched
+    def _cluster_begins(self, *args: Any, **options: Any) -> Callable[[bool], None]:
+        source = object()
+        self._begin(source, functools.partial(_progress_seen_by, self._client))
+        return functools.partial(self._end, source)
 
     def _close_cluster(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            del client.get
+        tap, self._tap, self._client = self._tap, None, None
+        if tap is not None:
+            tap.remove(self._cluster_begins)
 
     # What is drawn.
 

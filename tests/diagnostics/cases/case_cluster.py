@@ -6,9 +6,12 @@ import itertools
 import os
 import pstats
 import sys
+import threading
+import time
 import warnings
 
 import dask
+import dask.local
 from dask.diagnostics import Profiler as DaskProfiler
 from distributed import Client, LocalCluster, default_client
 from graphs import page, tasks_of
@@ -112,6 +115,146 @@ def test_profilers_of_a_client():
     read = page(path)
     assert read.table("task_runs").rows == 1
     assert sorted(row["name"] for row in tasks_of(path)) == ["abs"] * 8 + ["sum"]
+
+
+def as_local(dsk, key):
+    """What dask's own profiler says of the same graph under a local scheduler."""
+    with DaskProfiler() as theirs:
+        dask.local.get_sync(dsk, key)
+    return {str(row.key): (type(row.task), str(row.task)) for row in theirs.results}
+
+
+def test_tasks_are_as_they_were_submitted():
+    call = next(calls)
+    dsk = {("first-%d" % call, 0): (abs, -4), ("first-%d" % call, 1): (sum, [1, 2]),
+           "last-%d" % call: (max, [("first-%d" % call, 0), ("first-%d" % call, 1)])}
+    key = "last-%d" % call
+    with shared() as client:
+        with Profiler() as prof, CacheProfiler() as cache:
+            assert client.get(dsk, key) == 4
+        expected = as_local(dsk, key)
+        dsk.clear()  # the program's own
+        assert {str(row.key): (type(row.task), str(row.task)) for row in prof.results} == expected and len(expected) == 3
+        assert {str(row.key): str(row.task) for row in cache.results} == {name: text for name, (_, text) in expected.items()}
+
+        with Profiler() as prof:
+            assert work(4) == 6
+            assert client.submit(abs, -5, key="submitted-%d" % call).result() == 5
+            assert client.gather(client.map(abs, [-6, -7], pure=False)) == [6, 7]
+        assert len(prof.results) == 8 and all("abs" in str(row.task) or "sum" in str(row.task) for row in prof.results), prof.results
+        assert not {"get", "_graph_to_futures"} & set(vars(client))
+
+
+def test_tasks_of_the_same_key():
+    call = next(calls)
+    with shared() as client:
+        with Profiler() as prof:
+            for function in (abs, int, bool):
+                client.get({"same-%d" % call: (function, 1)}, "same-%d" % call)
+                until(lambda: client.run_on_scheduler(is_forgotten, "same-%d" % call))
+        assert [name for row in prof.results for name in ("abs", "int", "bool") if name in str(row.task)] == ["abs", "int", "bool"]
+
+
+def is_forgotten(key, dask_scheduler):
+    return key not in dask_scheduler.tasks
+
+
+def until(question):
+    end = time.monotonic() + 20
+    while not question():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+def test_keeps_no_value_in_the_cluster():
+    """A graph may hold Futures, and with them values."""
+    call = next(calls)
+    with shared() as client:
+        with Profiler() as prof:
+            first = client.submit(abs, -5, key="kept-%d" % call)
+            second = client.submit(max, first, 3, key="most-%d" % call)
+            third = client.get({"outer-%d" % call: (sum, [second, 1])}, "outer-%d" % call)
+            assert second.result() == 5 and third == 6
+            fourth = dask.delayed(abs)(-9, dask_key_name="persisted-%d" % call).persist()
+            assert dask.delayed(sum)([fourth, 1], dask_key_name="all-%d" % call).compute() == 10
+            del first, second, fourth
+            until(lambda: client.run_on_scheduler(is_forgotten, "kept-%d" % call))
+            until(lambda: client.run_on_scheduler(is_forgotten, "persisted-%d" % call))
+        tasks = {row.key.split("-")[0]: str(row.task) for row in prof.results}
+        assert "abs" in tasks["kept"] and "kept-%d" % call in tasks["most"] and "most-%d" % call in tasks["outer"], tasks
+        assert "abs" in tasks["persisted"] and "persisted-%d" % call in tasks["all"], tasks
+        assert "Future" not in str(tasks)
+
+
+class Odd:
+    """No graph at all."""
+
+
+def test_what_is_no_graph_hurts_nobody():
+    with shared() as client:
+        with Profiler() as prof:
+            tap = vars(client)["_graph_to_futures"]
+            for listener in tap._listeners:
+                for given in ((Odd(),), ()):
+                    try:
+                        listener(*given)(False)
+                    except AttributeError:  # who calls it does not mind
+                        pass
+            tap._listeners = (lambda *args, **options: 1 / 0,) + tap._listeners + (lambda *args, **options: lambda failed: 1 / 0,)
+            assert work() == 28
+        assert len(prof.results) == 9 and all(row.task is not None for row in prof.results)
+
+
+def size_of(value):
+    return 100 + value
+
+
+def no_size_of(value):
+    if value > 3:
+        raise KeyError("too much: %d" % value)
+    return value
+
+
+def test_metric_is_applied_where_results_are():
+    with shared():
+        with CacheProfiler(size_of) as cache, CacheProfiler() as plain, CacheProfiler(lambda value: [value]) as lists:
+            assert work() == 28
+    measures = {row.key.split("-", 1)[0] + row.key.rsplit("-", 1)[1]: row.metric for row in cache.results if row.key.startswith("abs")}
+    assert measures == {"abs%d" % i: 100 + i for i in range(8)}
+    assert [row.metric for row in cache.results if row.key.startswith("sum")] == [128]
+    assert [row.metric for row in plain.results] == [1] * 9 and sorted(row.metric for row in lists.results)[-1] == [28]
+    assert all(row.cache_time <= row.free_time for row in cache.results)
+    assert page(cache.visualize(filename="cache.html", show=False)).table("tasks").rows >= 9
+
+
+def test_metric_that_fails():
+    cannot = threading.Lock()
+    with shared():
+        for metric, expected in ((no_size_of, [0, 1, 2, 3]), (lambda value: (value, cannot), [])):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                with CacheProfiler(metric) as cache:
+                    assert work() == 28
+            (warning,) = [str(one.message) for one in said if "metric" in str(one.message)]
+            assert "KeyError: 'too much" in warning if expected else "pickle" in warning, warning
+            assert sorted(row.metric for row in cache.results if row.metric is not None) == expected and len(cache.results) == 9
+
+
+def test_two_bars_of_a_client():
+    outs = [io.StringIO() for _ in range(3)]
+    with shared() as client:
+        first, second, third = (ProgressBar(out=out) for out in outs)
+        first.register()
+        with second:
+            assert work() == 28
+            third.register()
+            first.unregister()
+            assert work(2) == 1
+        assert work(3) == 3
+        third.unregister()
+        assert "get" not in vars(client)
+        assert work(4) == 6
+    assert [out.getvalue().count("| 100% Completed |") for out in outs] == [1, 2, 2]
 
 
 def test_registered_under_a_client():

@@ -1,4 +1,5 @@
 """visualize(): what is in the page, where it goes, and what it costs."""
+import io
 import os
 import sys
 import tempfile
@@ -55,6 +56,42 @@ def test_opens_a_browser():
     assert len(opened) == 2 and os.path.exists(opened[1][7:].split("#")[0])
     prof.visualize(show=False)
     assert len(opened) == 2 and os.path.exists(path)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_says_where_the_page_is():
+    with Profiler() as prof:
+        dask.local.get_sync({"a": (sum, [1])}, "a")
+    before = sys.stderr
+    try:
+        for out, expected in ((Terminal(), "venturi: %s: opening it\n"), (io.StringIO(), ""), (None, "")):
+            sys.stderr = out
+            path = prof.visualize()
+            assert out is None or out.getvalue() == (expected and expected % path)
+        sys.stderr = out = Terminal()
+        path = prof.visualize(show=False)
+        assert out.getvalue() == "venturi: %s: open it in a browser\n" % path
+        sys.stderr = out = Terminal()
+        prof.visualize(save=False)
+        assert out.getvalue() == "venturi: %s: opening it\n" % opened[-1][7:].split("#")[0]
+    finally:
+        sys.stderr = before
+
+
+def test_title():
+    with Profiler() as prof:
+        dask.local.get_sync({"a": (sum, [1])}, "a")
+    before = sys.argv
+    sys.argv = ["program.py", "--some", "argument"]
+    try:
+        for name in ("python-run", "python", "other"):
+            assert page(prof.visualize(filename=name + ".html", show=False)).directory["title"] == name
+    finally:
+        sys.argv = before
 
 
 def test_what_bokeh_took():

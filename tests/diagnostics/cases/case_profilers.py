@@ -21,11 +21,65 @@ def test_same_tasks_as_dask():
             assert get(dsk, key) == 136
         after = time.time()
         assert len(ours.results) == count
-        assert [(row.key, row.worker_id) for row in ours.results] == [(row.key, row.worker_id) for row in theirs.results]
-        assert [str(row.task) for row in ours.results] == [str(row.task) for row in theirs.results]
+        told = [(str(row.key), row.worker_id, str(row.task)) for row in ours.results]
+        expected = [(str(row.key), row.worker_id, str(row.task)) for row in theirs.results]
+        assert told == expected if get is dask.local.get_sync else sorted(told) == sorted(expected)  # in order of start: threads have their own
         assert all(type(row) is TaskData and before <= row.start_time <= row.end_time <= after for row in ours.results)
         assert [row.start_time for row in ours.results] == sorted(row.start_time for row in ours.results)
         assert before <= ours.start_time <= ours.results[0].start_time and ours.results[-1].end_time <= ours.end_time <= after
+
+
+ran = {}
+
+
+def watched(number):
+    """Notes when it really ran."""
+    start = time.perf_counter()
+    time.sleep(0.002)
+    ran[number] = start, time.perf_counter()
+
+
+def are_one_after_the_other(rows):
+    return all(after.start_time >= before.end_time for before, after in zip(rows, rows[1:]))
+
+
+def test_times_are_those_when_a_task_ran():
+    """All tasks of a batch are handed out before the first begins, and received after the last is over."""
+    original = dask.local.execute_task
+    for get in GETS:
+        with Profiler() as prof, CacheProfiler() as other, DaskProfiler() as theirs:
+            get({"t%d" % i: (watched, i) for i in range(8)}, ["t%d" % i for i in range(8)], num_workers=1, chunksize=8)
+            assert dask.local.execute_task is original
+        assert len(prof.results) == len(theirs.results) == len(other.results) == 8
+        at = prof._runs[0].now.at
+        for row in prof.results:
+            start, end = ran[int(row.key[1:])]
+            assert row.start_time <= at(start) <= at(end) <= row.end_time, (row, at(start), at(end))
+        assert are_one_after_the_other(prof.results) and not are_one_after_the_other(theirs.results), (prof.results, theirs.results)
+
+
+def test_times_when_somebody_else_wrapped_it_too():
+    original = dask.local.execute_task
+    calls = []
+
+    def mine(*args):
+        calls.append(args[0])
+        return original(*args)
+    dask.local.execute_task = mine
+    try:
+        with Profiler() as prof:
+            dask.threaded.get({"a": (sum, [1, 2])}, "a")
+        assert dask.local.execute_task is mine and calls == ["a"] and len(prof.results) == 1
+    finally:
+        dask.local.execute_task = original
+
+
+def test_processes_have_the_times_of_the_hooks():
+    import dask.multiprocessing
+
+    with Profiler() as prof:
+        assert dask.multiprocessing.get({"a": (sum, [1, 2]), "b": (abs, "a")}, "b", num_workers=1, optimize_graph=False) == 3
+    assert [row.key for row in prof.results] == ["a", "b"] and all(row.start_time <= row.end_time for row in prof.results)
 
 
 def test_results_are_an_attribute_and_a_call():
@@ -119,8 +173,9 @@ def test_failure():
                 pass
             else:
                 raise AssertionError("no error")
-        assert [row.key for row in ours.results] == [row.key for row in theirs.results]
-        assert [task[0] for task in ours._runs[0].tasks() if task[6] == "failed"] in (["b"], [])
+        assert {row.key for row in ours.results} == {row.key for row in theirs.results}
+        ((key, worker),) = [(task[0], task[4]) for task in ours._runs[0].tasks() if task[6] == "failed"]
+        assert key == "b" and (worker is None) == (get is dask.local.get_sync)
         assert {row.key for row in cache.results} == {row.key for row in ours.results}
 
 

@@ -35,6 +35,53 @@ def test_every_task_with_its_dependencies():
     assert kit.plugins_in(client) == [], kit.plugins_in(client)
 
 
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+    return 5
+
+
+async def waits(seconds):
+    await asyncio.sleep(seconds)
+    return 6
+
+
+def taps_in(client):
+    def in_worker(dask_worker):
+        return [str(vars(executor)["submit"]) for executor in dask_worker.executors.values() if "submit" in vars(executor)]
+    return sum(client.run(in_worker).values(), [])
+
+
+def test_cpu_times_on_request():
+    client = kit.client()
+    with record(client, cpu_time=True) as run, record(client, "cpu.vt", cpu_time=True) as other, record(client) as plain:
+        assert len(taps_in(client)) >= 2
+        client.submit(spin, 0.05, pure=False).result()
+        client.submit(time.sleep, 0.1, pure=False).result()
+        assert client.submit(waits, 0.01, pure=False).result() == 6
+        assert client.submit(kit.fail, 3, pure=False).exception() is not None
+    assert taps_in(client) == []
+    for times in ([task[8] for task in run.tasks], [task[8] for task in other.tasks]):
+        assert times[0] >= 0.05 and times[1] < 0.05 and times[2] is None and times[3] > 0, times  # a coroutine has no thread of its own
+    assert [task[8] for task in plain.tasks] == [None] * 4
+    told = kit.tool_json("query", "cpu.vt", "--json", "select cpu_ns from tasks where cpu_ns > 0")
+    assert len(told) >= 1
+
+
+def test_metric():
+    client = kit.client()
+    with record(client, metric=len) as run, record(client) as plain:
+        size = 30_000_000  # more than stays in memory
+        assert client.submit(len, client.submit(kit.block, size, pure=False), pure=False).result() == size
+        client.submit(kit.block, 3, pure=False).result()
+    measures = {task[0].split("-")[0]: [] for task in run.tasks}
+    for task, measure in zip(run.tasks, run.measures):
+        measures[task[0].split("-")[0]].append(measure)
+    assert measures == {"block": [size, 3], "len": [None]} and plain.measures == [None] * 3
+    assert kit.plugins_in(client) == []
+
+
 def test_workers_are_processes_and_threads():
     client = kit.client()
     with record(client) as run:

@@ -1,4 +1,5 @@
 """What the scheduler's plugin writes and what is read from it, without a cluster: more tasks than dask keeps, and bounds."""
+import pickle
 from types import SimpleNamespace
 
 from venturi.dask import plugins
@@ -85,6 +86,43 @@ def test_an_answer_that_was_lost_is_asked_for_again():
     compute(plugin, "b")
     later = plugin.fetch(since)
     assert len(later[1]) == 1 and len(plugin.pieces) == 1
+
+
+def worker_recorder(**options):
+    worker = SimpleNamespace(data={"a": 5, "b": 6}, executors={}, transfer_incoming_log=[], transfer_outgoing_log=[])
+    plugin = plugins.WorkerRecorder("name", **options)
+    plugin.setup(worker)
+    return plugin
+
+
+def test_an_answer_of_a_worker_that_was_lost_is_given_again():
+    plugin = worker_recorder(metric=pickle.dumps(abs))
+    stream = Stream()
+    place = stream.place("w")
+    plugin.transition("a", "executing", "memory")
+    plugin.fetch(place.got)  # never arrives
+    stream.worker_said("w", plugin.fetch(place.got))
+    stream.worker_said("w", plugin.fetch(("", 0)))  # arrives twice
+    plugin.transition("b", "executing", "memory")
+    plugin.transition("b", "flight", "memory")  # comes from elsewhere
+    stream.worker_said("w", plugin.fetch(place.got))
+    assert [(note[1], pickle.loads(note[5])) for note in place.notes] == [("a", 5), ("b", 6)] and len(plugin.notes) == 1
+    assert plugin.fetch(place.got)["notes"] == [] == plugin.notes
+    other = worker_recorder(metric=pickle.dumps(abs))  # the same address, another process
+    other.id = "another"
+    other.transition("a", "executing", "memory")
+    stream.worker_said("w", other.fetch(place.got))
+    assert len(place.notes) == 3
+
+
+def test_many_dependencies():
+    for count in (0, 1, 8, 9, 70_000):
+        tasks = [Task(f"x-{i}") for i in range(count)]
+        plugin = recorder([*tasks, Task("sum", tasks)])
+        for i in range(count):
+            compute(plugin, f"x-{i}")
+        compute(plugin, "sum", startstops=[{"action": "compute", "start": 12.0, "stop": 13.0}])
+        assert len(rows(plugin).tasks[-1][12]) == min(count, 65535)
 
 
 def test_odd_keys():
