@@ -9,15 +9,9 @@
 /* The dictionary that callbacks are given, made when the first of them is called. Borrowed; NULL with an exception. */
 static PyObject *state_of(struct vti_py_run *run, vt_state *live)
 {
-    PyObject *state;
-
     run->live = live;
-    if (run->state)
-        return run->state;
-    state = vti_py_state_new(run);
-    if (state)
-        run->state = PyObject_CallOneArg(run->state_class, state);
-    Py_XDECREF(state);
+    if (!run->state)
+        run->state = vti_py_state_new(run);
     return run->state;
 }
 
@@ -155,6 +149,15 @@ static int error(vt_run *engine, uint32_t task, const char *message, vt_state *l
     return code;
 }
 
+/* Before the values go that nobody will get: finish() is shown them, as dask does. */
+static void finish(vt_run *unused, vt_state *live, int failed, void *user)
+{
+    (void)unused;
+    (void)live;
+    if (failed)
+        vti_py_state_fix(user);
+}
+
 static bool has_hook(const struct vti_py_run *run, int hook)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(run->told.hooks); i++)
@@ -165,7 +168,7 @@ static bool has_hook(const struct vti_py_run *run, int hook)
 
 void vti_py_callbacks_for(struct vti_py_run *run, struct vt_callbacks *callbacks)
 {
-    *callbacks = (struct vt_callbacks){.user = run};
+    *callbacks = (struct vt_callbacks){.user = run, .finish = finish};
     if (PyList_GET_SIZE(run->told.hooks))
         callbacks
             ->start_state = start_state; /* finish() is given a state even if nobody asked before */

@@ -86,6 +86,13 @@ bool vti_py_classes_are_there(void)
     return dask.node != NULL;
 }
 
+bool vti_py_classes_are_old(void)
+{
+    PyObject *modules = PyImport_GetModuleDict();
+
+    return !dask.node && modules && PyDict_GetItemString(modules, "dask");
+}
+
 static bool is_called_as_task(PyTypeObject *type)
 {
     PyObject *call;

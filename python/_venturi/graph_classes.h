@@ -35,6 +35,9 @@ VTI_PY_HIDDEN int vti_py_classes_look(void);
 /* Whether there are such classes: graphs of old tuples are then read as that dask reads them. */
 VTI_PY_HIDDEN bool vti_py_classes_are_there(void);
 
+/* Whether a dask is loaded that has no such classes yet: any hashable argument may then be a key. */
+VTI_PY_HIDDEN bool vti_py_classes_are_old(void);
+
 VTI_PY_HIDDEN enum vti_py_class vti_py_class_of(PyObject *object);
 
 #endif

@@ -29,7 +29,7 @@ struct vti_py_builder {
     uint32_t *needs;  /* what it needs, each once */
     uint32_t need_count, need_room;
     bool is_deep;      /* as today's dask: keys in tuples and sets count */
-    bool has_odd_keys; /* any hashable object may be a key */
+    bool has_odd_keys; /* an argument of any type may be a key */
 };
 
 /* Reads the value of the current node into a part: a constant if it is data. -1 with an exception. */

@@ -6,6 +6,7 @@
 #include "graph_callbacks.h"
 #include "graph_errors.h"
 #include "graph_process.h"
+#include "graph_state.h"
 #include "graph_task.h"
 
 #include <time.h>
@@ -13,7 +14,7 @@
 /* What graph_get() was told; borrowed, or NULL. */
 struct asked {
     PyObject *dsk, *keys, *scheduler, *hooks, *observers, *known, *shown;
-    PyObject *start_callback, *end_callback, *error_callback, *state_class;
+    PyObject *start_callback, *end_callback, *error_callback;
     PyObject *worker_command, *pickling;
     unsigned workers, retries;
     double timeout;
@@ -89,7 +90,6 @@ static struct vti_py_run *make_run(const struct asked *asked)
     run->dsk = Py_NewRef(asked->dsk);
     run->shown = Py_NewRef(asked->shown ? asked->shown : asked->dsk);
     run->scheduler = Py_NewRef(asked->scheduler);
-    run->state_class = Py_NewRef(asked->state_class);
     run->pickling = held(asked->pickling);
     run->told.hooks = PySequence_List(asked->hooks);
     run->told.start_callback = held(asked->start_callback);
@@ -98,6 +98,7 @@ static struct vti_py_run *make_run(const struct asked *asked)
     run->told.end_has_result = asked->end_has_result != 0;
     run->workers = asked->kind == VT_SYNC ? 1 : asked->workers;
     run->timeout = asked->timeout;
+    run->keeps_going = asked->keep_going != 0;
     run->idents = PyMem_RawCalloc((size_t)run->workers + 1, sizeof *run->idents);
     run->is_measured = vt_is_on() || PyList_GET_SIZE(asked->observers) > 0;
     if (asked->kind == VT_THREADS)
@@ -253,8 +254,8 @@ out:
     return code;
 }
 
-/* What was wanted, in order; the run does not hold it any longer. */
-static PyObject *take_results(struct vti_py_run *run, PyObject *wanted)
+/* What was wanted, in order. */
+static PyObject *results_of(struct vti_py_run *run, PyObject *wanted)
 {
     Py_ssize_t count = PyList_GET_SIZE(wanted);
     PyObject *values = PyList_New(count);
@@ -272,36 +273,42 @@ static PyObject *take_results(struct vti_py_run *run, PyObject *wanted)
         if (!value || (run->results && PyDict_SetItem(run->results, key, value)))
             Py_CLEAR(values);
     }
-    for (Py_ssize_t i = 0; values && i < count; i++) {
+    return values;
+}
+
+/* It is over: neither the run nor who looks at it holds what nobody would hold in dask. */
+static void let_go(struct vti_py_run *run, Py_ssize_t count)
+{
+    vti_py_state_leave(run);
+    Py_CLEAR(run->results);
+    for (Py_ssize_t i = 0; run->is_over && i < count; i++) {
         struct vt_datum value = vt_run_take(run->run, (size_t)i);
 
         if (value.destroy)
             value.destroy(value.as.data, value.with);
     }
-    return values;
 }
 
 /* All of it; a list of values or NULL with an exception. Callbacks that began are told of the end in any case. */
 static PyObject *compute(struct vti_py_run *run, const struct asked *asked, PyObject *wanted)
 {
     PyObject *values = NULL;
+    PyObject *exception;
 
     if (!vti_py_callbacks_start(run) && !read_graph(run, asked, wanted, vt_is_on()) &&
         !check(run, asked, wanted) && !go(run, asked, wanted))
-        values = take_results(run, wanted);
+        values = results_of(run, wanted);
     run->has_failed = !values;
     vti_py_callbacks_finish(run);
-    if (run->is_over) {
-        PyObject *exception = vti_py_error_take();
-
-        if (observe(run, asked->observers, "_run_ends") && exception)
-            PyErr_Clear();
-        if (exception)
-            vti_py_error_give(exception);
-    }
-    Py_CLEAR(run->state); /* it holds the run */
-    if (PyErr_Occurred())
+    exception = vti_py_error_take();
+    if (run->is_over && observe(run, asked->observers, "_run_ends") && !exception)
+        exception = vti_py_error_take();
+    PyErr_Clear();
+    let_go(run, PyList_GET_SIZE(wanted));
+    if (exception) {
         Py_CLEAR(values);
+        vti_py_error_give(exception);
+    }
     return values;
 }
 
@@ -346,27 +353,11 @@ static int check_asked(struct asked *asked)
 
 PyObject *vti_py_graph_get(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"dsk",
-                            "keys",
-                            "scheduler",
-                            "workers",
-                            "callbacks",
-                            "observers",
-                            "state_class",
-                            "start_callback",
-                            "end_callback",
-                            "error_callback",
-                            "end_has_result",
-                            "known",
-                            "shown",
-                            "retries",
-                            "timeout",
-                            "keep_going",
-                            "cpu_time",
-                            "progress",
-                            "worker_command",
-                            "pickling",
-                            NULL};
+    static char *names[] = {
+        "dsk",       "keys",           "scheduler",      "workers",        "callbacks",
+        "observers", "start_callback", "end_callback",   "error_callback", "end_has_result",
+        "known",     "shown",          "retries",        "timeout",        "keep_going",
+        "cpu_time",  "progress",       "worker_command", "pickling",       NULL};
     struct asked asked = {.known = Py_None};
     struct vti_py_run *run = NULL;
     PyObject *wanted = NULL;
@@ -376,12 +367,12 @@ PyObject *vti_py_graph_get(PyObject *module, PyObject *args, PyObject *keywords)
 
     (void)module;
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O!OUIO!O!O|$OOOpOOIdpppOO:graph_get", names, &PyDict_Type, &asked.dsk,
+            args, keywords, "O!OUIO!O!|$OOOpOOIdpppOO:graph_get", names, &PyDict_Type, &asked.dsk,
             &asked.keys, &asked.scheduler, &asked.workers, &PyList_Type, &asked.hooks, &PyList_Type,
-            &asked.observers, &asked.state_class, &asked.start_callback, &asked.end_callback,
-            &asked.error_callback, &asked.end_has_result, &asked.known, &asked.shown,
-            &asked.retries, &asked.timeout, &asked.keep_going, &asked.cpu_time, &asked.progress,
-            &asked.worker_command, &asked.pickling) ||
+            &asked.observers, &asked.start_callback, &asked.end_callback, &asked.error_callback,
+            &asked.end_has_result, &asked.known, &asked.shown, &asked.retries, &asked.timeout,
+            &asked.keep_going, &asked.cpu_time, &asked.progress, &asked.worker_command,
+            &asked.pickling) ||
         check_asked(&asked))
         return NULL;
     wanted = PyList_New(0);

@@ -9,6 +9,9 @@
 extern VTI_PY_HIDDEN PyTypeObject vti_py_run_type;
 extern VTI_PY_HIDDEN PyTypeObject vti_py_state_type;
 
+/* The types of what is in a State. -1 with an exception. */
+VTI_PY_HIDDEN int vti_py_views_init(void);
+
 /* Computes keys of a graph. */
 VTI_PY_HIDDEN PyObject *vti_py_graph_get(PyObject *module, PyObject *args, PyObject *keywords);
 

@@ -107,6 +107,28 @@ uint32_t vti_py_keys_find(const struct vti_py_keys *keys, PyObject *key)
     return place < 0 || !keys->slots[place] ? VTI_PY_NO_KEY : keys->slots[place] - 1;
 }
 
+int vti_py_keys_copy(struct vti_py_keys *to, const struct vti_py_keys *from)
+{
+    size_t slots = from->room ? (size_t)from->slot_mask + 1 : 0;
+    struct vti_py_keys copy = *from;
+
+    copy.keys = PyMem_RawMalloc(from->room * sizeof *copy.keys);
+    copy.slots = PyMem_RawMalloc(slots * sizeof *copy.slots);
+    if (!copy.keys || !copy.slots) {
+        PyMem_RawFree(copy.keys);
+        PyMem_RawFree(copy.slots);
+        return -1;
+    }
+    if (from->room) {
+        memcpy(copy.keys, from->keys, from->count * sizeof *copy.keys);
+        memcpy(copy.slots, from->slots, slots * sizeof *copy.slots);
+    }
+    for (uint32_t i = 0; i < copy.count; i++)
+        Py_INCREF(copy.keys[i].key);
+    *to = copy;
+    return 0;
+}
+
 void vti_py_keys_fini(struct vti_py_keys *keys)
 {
     struct vti_py_keys old = *keys;

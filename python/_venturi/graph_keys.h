@@ -32,6 +32,9 @@ VTI_PY_HIDDEN uint32_t vti_py_keys_add(struct vti_py_keys *keys, PyObject *key);
 /* The number of a key, VTI_PY_NO_KEY if there is none; with an exception as above. */
 VTI_PY_HIDDEN uint32_t vti_py_keys_find(const struct vti_py_keys *keys, PyObject *key);
 
+/* All of them once more. -1: no memory. */
+VTI_PY_HIDDEN int vti_py_keys_copy(struct vti_py_keys *to, const struct vti_py_keys *from);
+
 VTI_PY_HIDDEN void vti_py_keys_fini(struct vti_py_keys *keys);
 
 #endif

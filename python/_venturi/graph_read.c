@@ -285,7 +285,7 @@ static int add_wanted(struct vti_py_builder *builder, PyObject *wanted)
     return 0;
 }
 
-/* Whether keys may be of types that dask today does not have. */
+/* Whether there are keys of types that are never keys among today's dask's arguments: bytes, None, … */
 static bool has_odd_keys(PyObject *dsk)
 {
     PyObject *key;
@@ -311,7 +311,7 @@ int vti_py_graph_read(struct vti_py_graph *graph, const struct vti_py_reading *r
         code = -1;
     }
     builder.is_deep = vti_py_classes_are_there();
-    builder.has_odd_keys = has_odd_keys(reading->dsk);
+    builder.has_odd_keys = vti_py_classes_are_old() && has_odd_keys(reading->dsk);
     code = code || add_wanted(&builder, wanted) ? -1 : 0;
     for (; !code && builder.current < graph->keys.count; builder.current++) {
         code = read_current(&builder, graph, reading);

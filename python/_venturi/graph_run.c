@@ -13,7 +13,7 @@ struct vti_py_run *vti_py_run_new(void)
     return (struct vti_py_run *)vti_py_run_type.tp_alloc(&vti_py_run_type, 0);
 }
 
-enum { OBJECTS = 14 };
+enum { OBJECTS = 13 };
 
 /* All that it holds, but for what the engine and the templates hold. */
 static void objects_of(struct vti_py_run *run, PyObject **objects[OBJECTS])
@@ -24,7 +24,6 @@ static void objects_of(struct vti_py_run *run, PyObject **objects[OBJECTS])
                                &run->stop,
                                &run->context,
                                &run->state,
-                               &run->state_class,
                                &run->results,
                                &run->literals,
                                &run->pickling,

@@ -30,17 +30,16 @@ struct vti_py_told {
 
 struct vti_py_run {
     PyObject_HEAD struct vti_py_graph graph;
-    vt_run *run;           /* NULL: not yet, or it cannot be */
-    PyObject *dsk;         /* as callbacks see it */
-    PyObject *shown;       /* as start_callback and end_callback see it */
-    PyObject *scheduler;   /* its name */
-    PyObject *stop;        /* the exception that ends the run, or NULL */
-    PyObject *context;     /* the caller's context variables, or NULL */
-    PyObject *state;       /* what callbacks are given, or NULL */
-    PyObject *state_class; /* makes it of a _venturi.State */
-    PyObject *results;     /* a dict, kept if there is a state */
-    PyObject *literals;    /* a list of values that were given */
-    PyObject *pickling;    /* of other processes: an object with dumps, loads and pack, or NULL */
+    vt_run *run;         /* NULL: not yet, or it cannot be */
+    PyObject *dsk;       /* as callbacks see it */
+    PyObject *shown;     /* as start_callback and end_callback see it */
+    PyObject *scheduler; /* its name */
+    PyObject *stop;      /* the exception that ends the run, or NULL */
+    PyObject *context;   /* the caller's context variables, or NULL */
+    PyObject *state;     /* what callbacks are given, or NULL */
+    PyObject *results;   /* a dict, kept if there is a state */
+    PyObject *literals;  /* a list of values that were given */
+    PyObject *pickling;  /* of other processes: an object with dumps, loads and pack, or NULL */
     struct vti_py_told told;
     vt_state *live; /* NULL until it has begun */
     unsigned workers;
@@ -50,7 +49,8 @@ struct vti_py_run {
     bool is_measured; /* somebody wants to know how large results are */
     bool is_over;
     bool has_failed;
-    bool reruns; /* a task that failed is called again by the caller's thread */
+    bool keeps_going; /* though a task has failed */
+    bool reruns;      /* a task that failed is called again by the caller's thread */
 };
 
 extern VTI_PY_HIDDEN PyTypeObject vti_py_run_type;

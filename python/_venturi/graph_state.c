@@ -1,201 +1,258 @@
 /*
- * graph_state.c - see graph_state.h. Everything is looked up in the engine's state, which only changes while the thread that
- * called get() has the interpreter lock.
+ * graph_state.c - see graph_state.h. A dict whose entries come by themselves: one that is asked for by name alone, all of them where
+ * somebody wants to see what there is. Never holds a view that holds it: what it has goes when it goes.
  */
 #include "graph_state.h"
 
+#include "graph_views.h"
+
 struct state {
-    PyObject_HEAD struct vti_py_run *run; /* owned */
+    PyDictObject dict;
+    struct vti_py_source *source; /* owned; NULL if Python made it */
+    bool is_full;                 /* all entries have been made */
 };
 
 PyObject *vti_py_state_new(struct vti_py_run *run)
 {
-    struct state *state = PyObject_GC_New(struct state, &vti_py_state_type);
+    PyObject *none = PyTuple_New(0);
+    PyObject *state = none ? PyDict_Type.tp_new(&vti_py_state_type, none, NULL) : NULL;
 
-    if (state) {
-        Py_INCREF(run);
-        state->run = run;
-        PyObject_GC_Track(state);
-    }
-    return (PyObject *)state;
+    Py_XDECREF(none);
+    if (state && !(((struct state *)state)->source = vti_py_source_new(run)))
+        Py_CLEAR(state);
+    return state;
 }
 
-/* The run can be cleared, so that this need not be. */
+void vti_py_state_fix(struct vti_py_run *run)
+{
+    if (run->state)
+        vti_py_source_keep(((struct state *)run->state)->source);
+}
+
+void vti_py_state_leave(struct vti_py_run *run)
+{
+    PyObject *source;
+
+    if (!run->state)
+        return;
+    source = Py_NewRef((PyObject *)((struct state *)run->state)->source);
+    Py_CLEAR(run->state);
+    if (Py_REFCNT(source) > 1)
+        vti_py_source_keep((struct vti_py_source *)source);
+    Py_DECREF(source);
+}
+
+/* ---- entries ---------------------------------------------------------------------------------- */
+
+/* NULL: there is none of this name. */
+static const struct vti_py_entry *entry_of(PyObject *name, size_t count)
+{
+    for (size_t i = 0; PyUnicode_Check(name) && i < count; i++)
+        if (!PyUnicode_CompareWithASCIIString(name, vti_py_entries[i].name))
+            return &vti_py_entries[i];
+    return NULL;
+}
+
+/* A new reference; NULL without an exception: there is none. */
+static PyObject *find(struct state *state, PyObject *name)
+{
+    PyObject *value = PyDict_GetItemWithError((PyObject *)state, name);
+    const struct vti_py_entry *entry;
+
+    if (value || PyErr_Occurred()) {
+        Py_XINCREF(value);
+        return value;
+    }
+    entry = state->source ? entry_of(name, VTI_PY_ENTRIES + 1) : NULL;
+    if (!entry || (state->is_full && entry != &vti_py_entries[VTI_PY_ENTRIES]))
+        return NULL;
+    value = vti_py_view_new(state->source, entry);
+    if (value && entry != &vti_py_entries[VTI_PY_ENTRIES] &&
+        PyDict_SetItem((PyObject *)state, name, value))
+        Py_CLEAR(value);
+    return value;
+}
+
+/* All that are listed. -1 with an exception. */
+static int fill(PyObject *object)
+{
+    struct state *state = (struct state *)object;
+
+    if (!PyObject_TypeCheck(object, &vti_py_state_type) || state->is_full || !state->source)
+        return 0;
+    for (size_t i = 0; i < VTI_PY_ENTRIES; i++) {
+        PyObject *name = PyUnicode_InternFromString(vti_py_entries[i].name);
+        PyObject *value = name ? find(state, name) : NULL;
+
+        Py_XDECREF(name);
+        if (!value)
+            return -1;
+        Py_DECREF(value);
+    }
+    state->is_full = true;
+    return 0;
+}
+
+static PyObject *subscript(struct state *state, PyObject *name)
+{
+    PyObject *value = find(state, name);
+
+    if (!value && !PyErr_Occurred())
+        PyErr_SetObject(PyExc_KeyError, name);
+    return value;
+}
+
+static PyObject *get(struct state *state, PyObject *args)
+{
+    PyObject *name, *value;
+    PyObject *other = Py_None;
+
+    if (!PyArg_UnpackTuple(args, "get", 1, 2, &name, &other))
+        return NULL;
+    value = find(state, name);
+    return value || PyErr_Occurred() ? value : Py_NewRef(other);
+}
+
+static int contains(struct state *state, PyObject *name)
+{
+    int is_there = PyDict_Contains((PyObject *)state, name);
+
+    if (is_there || state->is_full || !state->source)
+        return is_there;
+    return entry_of(name, VTI_PY_ENTRIES) != NULL;
+}
+
+/* ---- a dict that is full ---------------------------------------------------------------------- */
+
+static Py_ssize_t length(PyObject *self)
+{
+    return fill(self) ? -1 : PyDict_Size(self);
+}
+
+static int assign(PyObject *self, PyObject *name, PyObject *value)
+{
+    if (value)
+        return PyDict_SetItem(self, name, value);
+    return fill(self) ? -1 : PyDict_DelItem(self, name);
+}
+
+static PyObject *iterate(PyObject *self)
+{
+    return fill(self) ? NULL : PyDict_Type.tp_iter(self);
+}
+
+static PyObject *repr(PyObject *self)
+{
+    return fill(self) ? NULL : PyDict_Type.tp_repr(self);
+}
+
+static PyObject *compare(PyObject *self, PyObject *other, int operation)
+{
+    return fill(self) || fill(other) ? NULL : PyDict_Type.tp_richcompare(self, other, operation);
+}
+
+static PyObject * or (PyObject * one, PyObject *other)
+{
+    return fill(one) || fill(other) ? NULL : PyDict_Type.tp_as_number->nb_or(one, other);
+}
+
+static PyObject *as_dict(PyObject *self, const char *name, PyObject *args)
+{
+    PyObject *method = fill(self) ? NULL : PyObject_GetAttrString((PyObject *)&PyDict_Type, name);
+    PyObject *bound = method ? Py_TYPE(method)->tp_descr_get(method, self, NULL) : NULL;
+    PyObject *result = bound ? PyObject_Call(bound, args, NULL) : NULL;
+
+    Py_XDECREF(method);
+    Py_XDECREF(bound);
+    return result;
+}
+
+#define AS_DICT(name)                                                                              \
+    static PyObject *dict_##name(PyObject *self, PyObject *args)                                   \
+    {                                                                                              \
+        return as_dict(self, #name, args);                                                         \
+    }
+
+AS_DICT(keys)
+AS_DICT(values)
+AS_DICT(items)
+AS_DICT(copy)
+AS_DICT(pop)
+AS_DICT(popitem)
+AS_DICT(clear)
+AS_DICT(setdefault)
+AS_DICT(__reversed__)
+
+/* Copies and pickles are ordinary dicts. */
+static PyObject *reduce(PyObject *self, PyObject *unused)
+{
+    PyObject *copy = fill(self) ? NULL : PyDict_Copy(self);
+
+    (void)unused;
+    return copy ? Py_BuildValue("O(N)", &PyDict_Type, copy) : NULL;
+}
+
+/* ---- the type --------------------------------------------------------------------------------- */
+
 static int traverse(struct state *state, visitproc visit, void *arg)
 {
-    Py_VISIT(state->run);
-    return 0;
+    Py_VISIT(state->source);
+    return PyDict_Type.tp_traverse((PyObject *)state, visit, arg);
+}
+
+static int clear(struct state *state)
+{
+    Py_CLEAR(state->source);
+    return PyDict_Type.tp_clear((PyObject *)state);
 }
 
 static void dealloc(struct state *state)
 {
     PyObject_GC_UnTrack(state);
-    Py_DECREF(state->run);
-    PyObject_GC_Del(state);
+    Py_CLEAR(state->source);
+    PyDict_Type.tp_dealloc((PyObject *)state);
 }
 
-static bool is_task(const struct state *state, uint32_t number)
-{
-    return state->run->graph.templates[number] != NULL;
-}
-
-static enum vt_task_phase phase_of(const struct state *state, uint32_t number)
-{
-    return state->run->live ? vt_state_phase(state->run->live, number) : 0;
-}
-
-/* -1 with a KeyError. */
-static int number_of(const struct state *state, PyObject *key, uint32_t *number)
-{
-    *number = vti_py_keys_find(&state->run->graph.keys, key);
-    if (*number != VTI_PY_NO_KEY)
-        return 0;
-    if (!PyErr_Occurred())
-        PyErr_SetObject(PyExc_KeyError, key);
-    return -1;
-}
-
-static PyObject *key_at(const struct state *state, uint32_t number)
-{
-    return state->run->graph.keys.keys[number].key;
-}
-
-/* Tasks in any of the phases of the mask. */
-static PyObject *count(struct state *state, PyObject *mask)
-{
-    unsigned long phases = PyLong_AsUnsignedLong(mask);
-    uint64_t sum = 0;
-
-    if (PyErr_Occurred())
-        return NULL;
-    for (int phase = VT_PHASE_WAITING; state->run->live && phase <= VT_PHASE_FAILED; phase++)
-        if (phases >> phase & 1)
-            sum += vt_state_count(state->run->live, phase);
-    return PyLong_FromUnsignedLongLong(sum);
-}
-
-static PyObject *phase(struct state *state, PyObject *key)
-{
-    uint32_t number = vti_py_keys_find(&state->run->graph.keys, key);
-
-    if (PyErr_Occurred())
-        return NULL;
-    return PyLong_FromLong(number == VTI_PY_NO_KEY ? 0 : (long)phase_of(state, number));
-}
-
-static PyObject *is_task_key(struct state *state, PyObject *key)
-{
-    uint32_t number;
-
-    return number_of(state, key, &number) ? NULL : PyBool_FromLong(is_task(state, number));
-}
-
-/* keys(phases, tasks_only) */
-static PyObject *keys(struct state *state, PyObject *args)
-{
-    unsigned long phases;
-    int tasks_only;
-    PyObject *list;
-
-    if (!PyArg_ParseTuple(args, "kp:keys", &phases, &tasks_only))
-        return NULL;
-    list = PyList_New(0);
-    for (uint32_t i = 0; list && i < state->run->graph.keys.count; i++)
-        if ((phases >> phase_of(state, i) & 1) && (!tasks_only || is_task(state, i)) &&
-            PyList_Append(list, key_at(state, i)))
-            Py_CLEAR(list);
-    return list;
-}
-
-/* The next one is the last, as in dask. */
-static PyObject *ready(struct state *state, PyObject *unused)
-{
-    PyObject *list = PyList_New(0);
-    uint32_t task;
-
-    (void)unused;
-    for (uint32_t i = 0; list && state->run->live; i++) {
-        task = vt_state_ready(state->run->live, i);
-        if (task == VT_NO_TASK)
-            break;
-        if (PyList_Append(list, key_at(state, task)))
-            Py_CLEAR(list);
+#define METHOD(name)                                                                               \
+    {                                                                                              \
+#name, dict_##name, METH_VARARGS, NULL                                                     \
     }
-    if (list && PyList_Reverse(list))
-        Py_CLEAR(list);
-    return list;
-}
-
-static PyObject *value(struct state *state, PyObject *key)
-{
-    const struct vti_py_run *run = state->run;
-    const struct vt_datum *known = NULL;
-    PyObject *kept;
-    uint32_t number;
-
-    kept = run->results ? PyDict_GetItemWithError(run->results, key) : NULL;
-    if (kept)
-        return Py_NewRef(kept);
-    if (PyErr_Occurred() || number_of(state, key, &number))
-        return NULL;
-    if (run->live)
-        known = vt_state_value(run->live, number);
-    if (known && known->type != VT_DATUM_NONE)
-        return vti_py_run_object(run, known);
-    PyErr_SetObject(PyExc_KeyError, key);
-    return NULL;
-}
-
-/* Those of some tasks that are in the phases. */
-static PyObject *set_of(const struct state *state, const uint32_t *tasks, size_t count,
-                        unsigned long phases)
-{
-    PyObject *set = PySet_New(NULL);
-
-    for (size_t i = 0; set && i < count; i++)
-        if ((phases >> phase_of(state, tasks[i]) & 1) && PySet_Add(set, key_at(state, tasks[i])))
-            Py_CLEAR(set);
-    return set;
-}
-
-/* near(key, dependents, phases): its dependencies, or dependents, in those phases. */
-static PyObject *near(struct state *state, PyObject *args)
-{
-    const uint32_t *tasks = NULL;
-    size_t count = 0;
-    PyObject *key;
-    int is_down;
-    unsigned long phases;
-    uint32_t number;
-
-    if (!PyArg_ParseTuple(args, "Opk:near", &key, &is_down, &phases) ||
-        number_of(state, key, &number))
-        return NULL;
-    if (state->run->live)
-        count = is_down ? vt_state_dependents(state->run->live, number, &tasks)
-                        : vt_state_dependencies(state->run->live, number, &tasks);
-    return set_of(state, tasks, count, phases);
-}
-
-#define METHOD(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef methods[] = {
-    {"count", METHOD(count), METH_O, "Tasks in some phases."},
-    {"phase", METHOD(phase), METH_O, "Of a key; 0: it is not needed."},
-    {"is_task", METHOD(is_task_key), METH_O, "Whether a key is computed."},
-    {"keys", METHOD(keys), METH_VARARGS, "Keys in some phases."},
-    {"ready", METHOD(ready), METH_NOARGS, "What can begin; the last one is next."},
-    {"value", METHOD(value), METH_O, "Of a key, if it is there."},
-    {"near", METHOD(near), METH_VARARGS, "Dependencies or dependents in some phases."},
+    {"get", (PyCFunction)(void (*)(void))get, METH_VARARGS, NULL},
+    METHOD(keys),
+    METHOD(values),
+    METHOD(items),
+    METHOD(copy),
+    METHOD(pop),
+    METHOD(popitem),
+    METHOD(clear),
+    METHOD(setdefault),
+    METHOD(__reversed__),
+    {"__reduce__", reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
+static PyNumberMethods numbers = {.nb_or = or };
+static PySequenceMethods sequence = {.sq_contains = (objobjproc)contains};
+static PyMappingMethods mapping = {.mp_length = length,
+                                   .mp_subscript = (binaryfunc)subscript,
+                                   .mp_ass_subscript = assign};
+
 PyTypeObject vti_py_state_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_venturi.State",
-    .tp_doc = "How far a run has got.",
+    .tp_doc = "How far a run has got: dask's dictionary.",
+    .tp_base = &PyDict_Type,
     .tp_basicsize = sizeof(struct state),
     .tp_dealloc = (destructor)dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_traverse = (traverseproc)traverse,
+    .tp_clear = (inquiry)clear,
+    .tp_richcompare = compare,
+    .tp_repr = repr,
+    .tp_iter = iterate,
+    .tp_as_number = &numbers,
+    .tp_as_sequence = &sequence,
+    .tp_as_mapping = &mapping,
     .tp_methods = methods,
 };

@@ -350,7 +350,8 @@ static int fill_module(PyObject *module)
     }
     if (add_type(module, "Snapshot", &vti_py_snapshot_type) ||
         add_type(module, "Resources", &vti_py_resources_type) ||
-        add_type(module, "Run", &vti_py_run_type) || add_type(module, "State", &vti_py_state_type))
+        add_type(module, "Run", &vti_py_run_type) || vti_py_views_init() ||
+        add_type(module, "State", &vti_py_state_type))
         return -1;
     vti_py_filter_init(module);
     if (vti_py_trace_init(module))

@@ -31,12 +31,11 @@ static char *line_of(const char *format, ...) __attribute__((format(printf, 1, 2
 /* malloc, one line; NULL: no memory. */
 static char *line_of(const char *format, ...)
 {
-    char *line = NULL;
+    char *line;
     va_list list;
 
     va_start(list, format);
-    if (vasprintf(&line, format, list) < 0)
-        line = NULL;
+    line = vti_text_line(format, list);
     va_end(list);
     return line;
 }
@@ -45,15 +44,13 @@ char *vti_failure_line(const vt_run *run, const struct vti_done *done)
 {
     unsigned tries = run->items[done->task].tries;
     const char *name = vt_graph_name(run->graph, done->task);
-    char room[16], what[WHAT_ROOM], *line;
+    char room[16], what[WHAT_ROOM];
 
-    line = line_of("task '%.200s'%s%.100s%s %s on worker %u after %u %s%s%.2000s",
+    return line_of("task '%.200s'%s%.100s%s %s on worker %u after %u %s%s%.2000s",
                    vti_graph_key(run->graph, done->task, room), *name == 0 ? "" : " (", name,
                    *name == 0 ? "" : ")", what_happened(run, done, what), done->worker, tries,
                    tries == 1 ? "try" : "tries", done->reason == NULL ? "" : ": ",
                    done->reason == NULL ? "" : done->reason);
-    vti_text_line(line);
-    return line;
 }
 
 void vti_failure_note(vt_run *run, struct vti_done *done)
@@ -88,15 +85,13 @@ out:
 void vti_failure_say(vt_run *run, uint32_t task, const char *format, ...)
 {
     struct vti_failure *failure = &run->failure;
-    char *line = NULL;
+    char *line;
     char room[16];
     va_list list;
 
     va_start(list, format);
-    if (vasprintf(&line, format, list) < 0)
-        line = NULL;
+    line = vti_text_line(format, list);
     va_end(list);
-    vti_text_line(line);
     pthread_mutex_lock(&failure->lock);
     if (failure->is_set) {
         free(line);

@@ -96,14 +96,14 @@ static int get_plan(vt_run *run)
     vt_graph *graph = run->graph;
     int code = vti_graph_plan(graph);
 
-    pthread_mutex_lock(&graph->lock);
+    vti_graph_lock(graph);
     if (code == 0) {
         run->plan = graph->plan;
         __atomic_add_fetch(&graph->plan->holders, 1, __ATOMIC_RELAXED);
     } else {
         vti_failure_say(run, VT_NO_TASK, "%s", vt_graph_error(graph));
     }
-    pthread_mutex_unlock(&graph->lock);
+    vti_graph_unlock(graph);
     return code;
 }
 
@@ -195,7 +195,27 @@ static int execute(vt_run *run)
     return code;
 }
 
-/* Tasks that were never begun, and values that nobody wants; these stay if what was abandoned may use them. */
+static bool is_needed_task(const vt_run *run, uint32_t node)
+{
+    return run->items[node].phase != 0 && run->graph->nodes[node].type == VTI_NODE_TASK;
+}
+
+/* Tasks that were never begun, or never ended. They stay in their phases: that is what callbacks see of it at the finish. */
+static void give_up(vt_run *run)
+{
+    uint32_t i;
+
+    for (i = 0; i < run->plan->count; i++) {
+        struct vti_item *item = &run->items[i];
+
+        if (!is_needed_task(run, i) || item->state != 0)
+            continue;
+        item->state = item->phase == VT_PHASE_RUNNING ? VT_TASK_LOST : VT_TASK_CANCELLED;
+        run->left++;
+    }
+}
+
+/* Values that nobody wants; they stay if what was abandoned may use them. */
 static void clean_up(vt_run *run)
 {
     bool is_in_use = __atomic_load_n(&run->abandoned, __ATOMIC_ACQUIRE) != 0;
@@ -205,13 +225,9 @@ static void clean_up(vt_run *run)
     for (i = 0; i < run->plan->count; i++) {
         struct vti_item *item = &run->items[i];
 
-        if (item->phase == 0 || run->graph->nodes[i].type != VTI_NODE_TASK)
+        if (!is_needed_task(run, i))
             continue;
-        if (item->state == 0) {
-            item->state = item->phase == VT_PHASE_RUNNING ? VT_TASK_LOST : VT_TASK_CANCELLED;
-            item->phase = VT_PHASE_FAILED;
-            run->left++;
-        } else if (item->state != VT_TASK_DONE) {
+        if (item->state != VT_TASK_DONE) {
             item->phase = VT_PHASE_FAILED;
         } else if (item->value.destroy != NULL && !item->is_wanted && !is_in_use) {
             vti_value_release(run, i, now);
@@ -248,13 +264,15 @@ int vt_run_go(vt_run *run)
         (code = prepare(run)) == 0)
         code = execute(run);
     if (run->total > 0)
-        clean_up(run);
+        give_up(run);
     code = outcome(run);
     if (code == 0 && (code = vti_callbacks_last(run)) != 0)
         vti_failure_callback(run, VT_NO_TASK, code);
     vti_failure_close(run);
     vti_record_end(run);
     vti_callbacks_finish(run, code != 0);
+    if (run->total > 0)
+        clean_up(run);
     return code == 0 ? 0 : -1;
 }
 

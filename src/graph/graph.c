@@ -67,14 +67,12 @@ void vt_graph_free(vt_graph *graph)
 
 int vti_graph_fail(vt_graph *graph, int code, const char *format, ...)
 {
-    char *line = NULL;
+    char *line;
     va_list list;
 
     va_start(list, format);
-    if (vasprintf(&line, format, list) < 0)
-        line = NULL;
+    line = vti_text_line(format, list);
     va_end(list);
-    vti_text_line(line);
     free(graph->error);
     graph->error = line;
     return code;

@@ -84,7 +84,7 @@ struct vt_graph {
     bool has_timeouts;
     bool has_others; /* aliases, literals or keys that were named before they were added */
 
-    pthread_mutex_t lock; /* of making the plan and the sites, and of `holders` */
+    pthread_mutex_t lock; /* of making the plan and the sites: vti_graph_lock() */
     struct vti_plan
         *plan;        /* NULL: has to be made; read it under the lock or after vti_graph_plan() */
     unsigned holders; /* the caller's, and one for each run */
@@ -94,6 +94,10 @@ struct vt_graph {
 /* Sets the line of vt_graph_error() and returns `code`. */
 int vti_graph_fail(vt_graph *graph, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Around what is made once for all runs of a graph; never of two graphs at a time. */
+void vti_graph_lock(vt_graph *graph);
+void vti_graph_unlock(vt_graph *graph);
 
 /* Checks the graph and makes its plan, if that has not been done; 0, or negative: see the graph's error. Any thread, several at once. */
 int vti_graph_plan(vt_graph *graph);

@@ -128,7 +128,7 @@ int vti_graph_sites(vt_graph *graph)
     int code = 0;
     uint32_t i;
 
-    pthread_mutex_lock(&graph->lock);
+    vti_graph_lock(graph);
     if (graph->site_count < graph->names.count) {
         struct vt_site **sites = malloc(graph->names.count * sizeof *sites);
 
@@ -143,7 +143,7 @@ int vti_graph_sites(vt_graph *graph)
         graph->site_count = graph->names.count;
     }
 out:
-    pthread_mutex_unlock(&graph->lock);
+    vti_graph_unlock(graph);
     return code;
 }
 

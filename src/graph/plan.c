@@ -306,7 +306,7 @@ int vti_graph_plan(vt_graph *graph)
     struct vti_plan *plan;
     int code = 0;
 
-    pthread_mutex_lock(&graph->lock);
+    vti_graph_lock(graph);
     if (graph->plan != NULL)
         goto out;
     plan = calloc(1, sizeof *plan);
@@ -321,6 +321,6 @@ int vti_graph_plan(vt_graph *graph)
     else
         vti_plan_drop(plan);
 out:
-    pthread_mutex_unlock(&graph->lock);
+    vti_graph_unlock(graph);
     return code;
 }

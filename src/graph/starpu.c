@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <starpu.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,28 @@ struct call {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users, worker_count;
+static bool is_elsewhere; /* its workers are those of the process that this one was forked from */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+    is_elsewhere = users > 0;
+    pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void survive_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
 
 static void run_one(void *buffers[], void *arg)
 {
@@ -58,7 +81,10 @@ static int start(unsigned workers, char *why, size_t room)
     int result = 0;
 
     pthread_mutex_lock(&lock);
-    if (users && worker_count > workers) {
+    if (is_elsewhere) {
+        snprintf(why, room, "StarPU was in use when this process was forked: it is not in here");
+        result = -1;
+    } else if (users && worker_count > workers) {
         snprintf(why, room, "StarPU is in use with %u workers: it cannot have %u", worker_count,
                  workers);
         result = -1;

@@ -53,7 +53,8 @@ uint32_t vti_state_begin(vt_run *run)
                : vti_callbacks_before(run, task);
     if (code == 0)
         return task;
-    vti_state_unbegin(run, task);
+    run->items[task]
+        .state = VT_TASK_CANCELLED; /* callbacks know that it is running: it stays there */
     vti_failure_callback(run, task, code);
     return VT_NO_TASK;
 }
@@ -166,7 +167,8 @@ static void finish_well(vt_run *run, struct vti_done *done)
         vti_failure_callback(run, done->task, code);
 }
 
-/* What the failure of a task takes with it: its dependents, and what only those needed. */
+/* What the failure of a task takes with it: its dependents, and what only those needed. If the run ends with it, all values stay for
+ * callbacks to look at. */
 static void skip(vt_run *run, uint32_t task, uint64_t now)
 {
     size_t i = run->failure.skipped_count;
@@ -178,7 +180,8 @@ static void skip(vt_run *run, uint32_t task, uint64_t now)
         run->items[user].state = VT_TASK_SKIPPED;
         move_to(run, user, VT_PHASE_FAILED);
         __atomic_store_n(&run->done, run->done + 1, __ATOMIC_RELAXED);
-        release_needs(run, user, now);
+        if (run->options.keep_going)
+            release_needs(run, user, now);
     }
 }
 
@@ -196,7 +199,8 @@ static void finish_badly(vt_run *run, struct vti_done *done)
     line = vti_failure_line(run, done);
     vti_failure_note(run, done);
     skip(run, done->task, done->end);
-    release_needs(run, done->task, done->end);
+    if (run->options.keep_going)
+        release_needs(run, done->task, done->end);
     if (run->callbacks->count > 0)
         code = vti_callbacks_error(run, done->task, line == NULL ? "" : line, done->worker);
     free(line);

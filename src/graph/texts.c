@@ -1,6 +1,7 @@
 /* texts.c - texts that are kept once: one pool of bytes, and a table with open addressing over their numbers. Never gives one up. */
 #include "graph/texts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,9 +135,14 @@ uint32_t vti_texts_add(struct vti_texts *texts, const char *text)
     return texts->count - 1;
 }
 
-void vti_text_line(char *text)
+char *vti_text_line(const char *format, va_list list)
 {
-    for (; text != NULL && *text != 0; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = ' ';
+    char *line = NULL, *at;
+
+    if (vasprintf(&line, format, list) < 0)
+        return NULL;
+    for (at = line; *at != 0; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = ' ';
+    return line;
 }

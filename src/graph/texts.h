@@ -2,6 +2,7 @@
 #ifndef VENTURI_GRAPH_TEXTS_H
 #define VENTURI_GRAPH_TEXTS_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,7 @@ uint32_t vti_texts_find(const struct vti_texts *texts, const char *text);
 /* Until the next text is added. */
 const char *vti_texts_get(const struct vti_texts *texts, uint32_t number);
 
-/* Makes one line of a text that somebody is to read: control characters become blanks. NULL is fine. */
-void vti_text_line(char *text);
+/* One line that somebody is to read: control characters become blanks. malloc; NULL: no memory. */
+char *vti_text_line(const char *format, va_list list) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -5,7 +5,6 @@ from typing import Any, Dict, Optional, Tuple
 
 from .. import _venturi
 from . import _registry
-from ._state import State
 
 Hooks = Tuple[Any, ...]
 MOST_WORKERS = 4096
@@ -90,7 +89,7 @@ def _cache_hooks(cache: Any) -> Hooks:
 
 def _rerun(graph: Dict[Any, Any], key: Any, cache: Any) -> None:
     """Computes what failed once more, here, so that a debugger can look into it."""
-    _venturi.graph_get(graph, key, "sync", 1, [], [], State, known=cache)
+    _venturi.graph_get(graph, key, "sync", 1, [], [], known=cache)
 
 
 def compute(scheduler: str, workers: int, dsk: Any, keys: Any, options: Dict[str, Any]) -> Any:
@@ -107,7 +106,7 @@ def compute(scheduler: str, workers: int, dsk: Any, keys: Any, options: Dict[str
             hooks = hooks + [_cache_hooks(cache)]
         try:
             return _venturi.graph_get(
-                graph, keys, scheduler, workers, hooks, list(_registry.observers()), State,
+                graph, keys, scheduler, workers, hooks, list(_registry.observers()),
                 start_callback=options.get("start_callback"), end_callback=end_callback,
                 error_callback=options.get("error_callback"),
                 end_has_result=end_callback is not None and _takes_result(end_callback), known=known, shown=shown,

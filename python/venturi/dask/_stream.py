@@ -10,8 +10,9 @@ STATES = {plugins.DONE: "done", plugins.FAILED: "failed", plugins.SKIPPED: "skip
 ACTIONS = {number: name for name, number in plugins.ACTIONS.items()}
 SIZES = {entry: struct.calcsize(entry) for entry in (plugins.WORKER, plugins.TASK, plugins.FREED, plugins.ACTION)}
 
-# key, None, start, end, worker, ready, state, retries, None, False, bytes, freed, dependencies
-Task = Tuple[Any, None, Optional[float], Optional[float], Optional[str], float, str, int, None, bool, Optional[int], Optional[float], Tuple[int, ...]]
+# key, None, start, end, worker, ready, state, retries, CPU seconds, False, bytes, freed, dependencies
+Task = Tuple[Any, None, Optional[float], Optional[float], Optional[str], float, str, int, Optional[float], bool, Optional[int], Optional[float],
+             Tuple[int, ...]]
 # key, action, start, stop, worker, bytes
 Action = Tuple[Any, str, float, float, Optional[str], Optional[int]]
 
@@ -29,6 +30,8 @@ class Place:
         self.threads: Dict[int, int] = {}  # the interpreter's number of a thread: the system's
         self.known: Dict[int, int] = {}  # the interpreter's number of a thread that computed: ours
         self.notes: List[plugins.Note] = []
+        self.got = ("", 0)  # whose notes these are, and how many of them
+        self.lost = 0
 
     def label(self, thread: int) -> str:
         """What a row is called: a worker and one of its threads. 0, it is not known which: the first, or the worker if it has none."""
@@ -41,7 +44,7 @@ class Try:
     """One time that a task was given to a worker."""
 
     __slots__ = ("number", "key", "place", "retries", "state", "ready", "start", "end", "size", "thread", "freed", "others",
-                 "actions", "error")
+                 "actions", "error", "cpu", "measure")
     number: int
     key: Any
     place: Optional[Place]
@@ -56,6 +59,8 @@ class Try:
     others: Tuple[int, ...]
     actions: List[Tuple[str, float, float]]
     error: str
+    cpu: Optional[float]
+    measure: Any  # what the user's function said of its result
 
     def label(self) -> Optional[str]:
         return self.place.label(self.thread) if self.place else None
@@ -68,7 +73,7 @@ class Stream:
         self.offset = offset
         self.pieces: List[bytes] = []
         self.places: Dict[str, Place] = {}  # by address
-        self.notes_lost = 0
+        self.problem = ""  # the first that somebody had with the user's function
 
     def place(self, address: str, name: str = "", nthreads: int = 0) -> Place:
         if address not in self.places:
@@ -80,8 +85,12 @@ class Stream:
         place = self.place(address)
         place.pid = said["pid"]
         place.threads.update(said["threads"])
-        place.notes += said["notes"]
-        self.notes_lost += said["lost"]
+        count = place.got[1] if place.got[0] == said["id"] else 0
+        place.notes += said["notes"][max(0, count - said["gone"]):]
+        place.got = said["id"], max(count, said["gone"] + len(said["notes"]))
+        place.lost = said["lost"]
+        if said["problem"]:
+            self.problem = self.problem or f"{address}: {said['problem']}"
 
     def tries(self) -> List[Try]:
         """All of them, in the order in which they ended."""
@@ -115,6 +124,7 @@ class Stream:
             if tried.state == plugins.DONE:
                 tried.freed = freed.get(tried.number)
         self._failed(found)
+        self._measured(found)
         return found
 
     def _worker(self, piece: bytes, at: int) -> Tuple[Place, int]:
@@ -142,7 +152,7 @@ class Stream:
         tried.ready = ready - self.offset
         tried.start, tried.end = (start - self.offset, max(start, end) - self.offset) if start else (None, None)
         tried.size = None if size == plugins.NO_BYTES else size
-        tried.freed = None
+        tried.freed = tried.cpu = tried.measure = None
         tried.actions = []
         for _ in range(action_count):
             action, begin, stop = struct.unpack_from(plugins.ACTION, piece, at)
@@ -167,6 +177,30 @@ class Stream:
                 tried.start, tried.end = start - self.offset, stop - self.offset
                 tried.thread = tried.thread or thread
                 tried.error = tried.error or error
+
+    def _measured(self, found: List[Try]) -> None:
+        """Measures come in the order of a key's results, CPU times with the very times that the scheduler was told."""
+        measures: Dict[Any, List[bytes]] = {}
+        times: Dict[Any, float] = {}
+        for place in self.places.values():
+            for what, key, start, _, _, who in place.notes:
+                if what == "measure":
+                    measures.setdefault((place.address, key), []).append(who)
+                elif what == "cpu":
+                    times[place.address, who[0], start - self.offset] = who[1]
+        for tried in found if measures or times else ():
+            address = tried.place.address if tried.place else ""
+            tried.cpu = times.get((address, tried.thread, tried.start))
+            known = measures.get((address, tried.key))
+            if known and tried.state == plugins.DONE:
+                tried.measure = self._loaded(known.pop(0))
+
+    def _loaded(self, measure: bytes) -> Any:
+        try:
+            return pickle.loads(measure) if measure else None
+        except Exception as error:  # of a class that is not here
+            self.problem = self.problem or f"{type(error).__name__}: {error}"
+            return None
 
     def actions(self, tries: List[Try]) -> List[Action]:
         """In order of their start."""
@@ -207,6 +241,7 @@ class Rows:
         self._place(begun)
         places = {tried.number: place for place, tried in enumerate(begun)}
         self.tasks = [self._row(tried, places) for tried in begun]
+        self.measures = [tried.measure for tried in begun]
         self.errors = {place: tried.error for place, tried in enumerate(begun) if tried.error}
         self.skipped = [self._row(tried, places) for tried in tries if STATES[tried.state] == "skipped"]  # never begun
         self.actions = stream.actions(tries)
@@ -232,5 +267,5 @@ class Rows:
     @staticmethod
     def _row(tried: Try, places: Dict[int, int]) -> Task:
         others = tuple(sorted(places[number] for number in tried.others if number in places))
-        return (tried.key, None, tried.start, tried.end, tried.label(), tried.ready, STATES[tried.state], tried.retries, None,
+        return (tried.key, None, tried.start, tried.end, tried.label(), tried.ready, STATES[tried.state], tried.retries, tried.cpu,
                 False, tried.size, tried.freed, others)

@@ -31,6 +31,8 @@ IS_WORKER, IS_LEFT, IS_TASK, IS_FREED = 1, 2, 3, 4
 DONE, FAILED, SKIPPED, CANCELLED, LOST, AGAIN = 1, 2, 3, 4, 6, 7  # AGAIN: given back by a worker that lives, to be tried once more
 ACTIONS = {"compute": 0, "transfer": 1, "disk-read": 2, "disk-write": 3, "deserialize": 4}
 MOST = 65535  # of what an entry says the number of in two bytes
+COMPUTED = ("executing", "long-running", "resumed")  # from these a worker has a value that it made itself
+FEW = 9  # dependencies, for which something is prepared: packing them by a text that says how many takes 0.5 us more
 
 Note = Tuple[str, Any, float, float, Optional[int], Any]
 
@@ -43,7 +45,7 @@ def text_of(key: Any) -> Tuple[bytes, bool]:
             return known, True
     except Exception:
         pass
-    return str(key).encode("utf-8", "replace")[:MOST], False
+    return str(key).encode("utf-8", "replace"), False
 
 
 class SchedulerRecorder(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
@@ -68,6 +70,8 @@ class SchedulerRecorder(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
         self.place = 0  # of the piece that is being filled
         self.waiting_bytes = 0
         self.lost = 0
+        self.pack = struct.Struct(TASK).pack  # made here: none of these can travel
+        self.packs = [struct.Struct("<%dI" % count).pack for count in range(FEW)]
 
     def transition(self, key: Any, start: str, finish: str, *args: Any, **kw: Any) -> None:
         if start == "waiting":
@@ -136,25 +140,33 @@ class SchedulerRecorder(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
         number, ready, start, _, _, retries = entry
         others = actions = b""
         if task.dependencies:
-            numbers = [live[other.key][0] for other in task.dependencies if other.key in live][:MOST]
-            others = struct.pack("<%dI" % len(numbers), *numbers)
-        for action in (said.get("startstops") or ())[:MOST]:
+            numbers = [live[other.key][0] for other in task.dependencies if other.key in live]
+            if len(numbers) < FEW:
+                others = self.packs[len(numbers)](*numbers)
+            else:
+                del numbers[MOST:]
+                others = struct.pack("<%dI" % len(numbers), *numbers)
+        for action in said.get("startstops") or ():
             if action["action"] == "compute":
                 start, end = action["start"], action["stop"]
-            else:
+            elif len(actions) < MOST * ACTION_SIZE:
                 actions += struct.pack(ACTION, ACTIONS.get(action["action"], 255), action["start"], action["stop"])
         address = said.get("worker")
         place = NO_WORKER if address is None else self.workers.get(address)
         if place is None:
             place = self._worker(str(address))
-        if type(key) is str:
-            known, is_pickled = key.encode("utf-8", "replace")[:MOST], False
-        else:
-            known, is_pickled = text_of(key)
+        known, is_pickled = (key.encode("utf-8", "replace"), False) if type(key) is str else text_of(key)
+        if len(known) > MOST:
+            known = known[:MOST]
         size = said.get("nbytes")
-        self.piece += struct.pack(TASK, IS_TASK, number, place, min(retries, MOST), state, is_pickled, ready, start, end,
-                                  NO_BYTES if size is None or size < 0 else size, said.get("thread") or 0, len(known),
-                                  len(others) >> 2, len(actions) // ACTION_SIZE, len(error)) + known + others + actions + error
+        piece = self.piece
+        piece += self.pack(IS_TASK, number, place, retries if retries < MOST else MOST, state, is_pickled, ready, start, end,
+                           NO_BYTES if size is None or size < 0 else size, said.get("thread") or 0, len(known),
+                           len(others) >> 2, len(actions) // ACTION_SIZE, len(error))
+        piece += known
+        piece += others
+        if actions or error:
+            piece += actions + error
 
     def _worker(self, address: str, joined: float = 0.0) -> int:
         place = self.workers[address] = len(self.workers)
@@ -211,19 +223,32 @@ async def leave(scheduler: Any, name: str) -> None:
 
 
 class WorkerRecorder(WorkerPlugin):  # type: ignore[misc, unused-ignore]
-    """Notes what a worker does that its scheduler is not told: values that go to disk, transfers with their bytes, tries that failed.
+    """Notes what a worker does that its scheduler is not told: values that go to disk, transfers with their bytes, tries that failed; and
+    on request what a function says of each result, and CPU times.
 
     A note is (what, key, from, to, bytes, who); `who` is the other side of a transfer, the thread and error of a
-    try, or by how much the times of a write were moved to the scheduler's clock.
+    try, by how much the times of a write were moved to the scheduler's clock, a pickled measure, or a thread and its CPU time.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, metric: Optional[bytes] = None, has_cpu: bool = False) -> None:
         self.name = name
+        self.metric = metric  # pickled, so that one which cannot be loaded over there is no failure of the plugin
+        self.has_cpu = has_cpu
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
-        self.notes: List[Note] = []
+        self.notes: List[Note] = []  # that the client has not got yet; threads append
+        self.id = "%d %r" % (os.getpid(), time.time())
+        self.gone = 0  # notes before these
         self.lost = 0
+        self.problem = ""
+        self.function: Any = None
+        if self.metric is not None:
+            try:
+                self.function = pickle.loads(self.metric)
+            except Exception as error:
+                self._cannot(error)
+        self.taps = [Tap(self, executor) for executor in worker.executors.values() if has_threads(executor)] if self.has_cpu else []
         self.last: Dict[str, Any] = {}
         for log in ("transfer_incoming_log", "transfer_outgoing_log"):
             entries = getattr(worker, log, None)
@@ -236,6 +261,8 @@ class WorkerRecorder(WorkerPlugin):  # type: ignore[misc, unused-ignore]
             self.evicted.append(self.hooks[1])
 
     def teardown(self, worker: Any) -> None:
+        for tap in self.taps:
+            tap.remove()
         for hook in self.hooks if self.evicted is not None else ():
             with suppress(ValueError):
                 self.evicted.remove(hook)
@@ -256,8 +283,30 @@ class WorkerRecorder(WorkerPlugin):  # type: ignore[misc, unused-ignore]
         else:
             self.lost += 1
 
+    def _cannot(self, error: BaseException) -> None:
+        """Of all that goes wrong with a user's function only the first is said."""
+        self.problem = self.problem or f"{type(error).__name__}: {error}"[:500]
+
+    def _measure(self, key: Any) -> None:
+        """Where the value is, without moving it: a value that went to disk at once is read there, and stays there."""
+        data = self.worker.data
+        fast = getattr(data, "fast", None)
+        try:
+            if fast is None:
+                value = data[key]
+            else:
+                value = fast.d[key] if key in fast.d else data.slow[key]
+            measure = pickle.dumps(self.function(value), 4)
+        except (Exception, SystemExit) as error:
+            self._cannot(error)
+            measure = b""
+        self._note("measure", key, 0.0, 0.0, None, measure)
+
     def transition(self, key: Any, start: str, finish: str, **kw: Any) -> None:
-        if finish == "error" and start != "error":
+        if finish == "memory":
+            if self.function is not None and start in COMPUTED:
+                self._measure(key)
+        elif finish == "error" and start != "error":
             task = self.worker.state.tasks.get(key)
             for action in reversed(task.startstops if task else ()):
                 if action["action"] == "compute":
@@ -277,13 +326,58 @@ class WorkerRecorder(WorkerPlugin):  # type: ignore[misc, unused-ignore]
         for entry in reversed(new):
             self._note(what, next(iter(entry["keys"]), None), entry["start"], entry["stop"], entry["total"], entry["who"])
 
-    def fetch(self) -> Dict[str, Any]:
+    def fetch(self, got: Tuple[str, int]) -> Dict[str, Any]:
+        """Notes that were not got yet, of this id and so many: an answer may be lost on its way, and then is given once more."""
+        if got[0] == self.id and got[1] > self.gone:
+            del self.notes[:got[1] - self.gone]
+            self.gone = got[1]
         self._transfers("transfer_incoming_log", "incoming")
         self._transfers("transfer_outgoing_log", "outgoing")
-        notes, self.notes = self.notes, []
-        lost, self.lost = self.lost, 0
         threads = {thread.ident: thread.native_id for thread in threading.enumerate()}
-        return {"pid": os.getpid(), "threads": threads, "notes": notes, "lost": lost}
+        return {"pid": os.getpid(), "threads": threads, "id": self.id, "gone": self.gone, "notes": list(self.notes), "lost": self.lost,
+                "problem": self.problem}
+
+
+def has_threads(executor: Any) -> bool:
+    return "ThreadPoolExecutor" in type(executor).__name__  # as dask itself asks: what goes to other processes is pickled
+
+
+class Tap:
+    """Around the tasks that an executor of a worker runs: their CPU time, by the thread they run in, with what dask does around them."""
+
+    def __init__(self, recorder: WorkerRecorder, executor: Any) -> None:
+        self.recorder = recorder
+        self.executor = executor
+        self.before = vars(executor).get("submit")  # of another tap
+        self.submit = executor.submit
+        self.is_off = False
+        executor.submit = self
+
+    def __call__(self, function: Any, *args: Any, **options: Any) -> Any:
+        if self.is_off:
+            return self.submit(function, *args, **options)
+        return self.submit(self._run, function, args, options)
+
+    def _run(self, function: Any, args: Any, options: Any) -> Any:
+        before = time.thread_time()
+        done = function(*args, **options)
+        taken = time.thread_time() - before
+        if type(done) is dict and "start" in done and "stop" in done:  # what dask says of a task that ran; it runs other things too
+            self.recorder._note("cpu", None, done["start"], done["stop"], None, (done.get("thread"), taken))
+        return done
+
+    def remove(self) -> None:
+        """One that another tap is around stays, and only hands on."""
+        self.is_off = True
+        if vars(self.executor).get("submit") is not self:
+            return
+        before = self.before
+        while getattr(before, "is_off", False):
+            before = before.before
+        if before is None:
+            del self.executor.submit
+        else:
+            self.executor.submit = before
 
 
 # What the client calls over there. A name that is not there (any more) gives None.
@@ -308,6 +402,7 @@ def fetch_last(name: str, since: int, dask_scheduler: Any) -> Any:
     return taken, plugin.lost, sum(len(known.processing) for known in dask_scheduler.workers.values())
 
 
-def fetch_worker(name: str, dask_worker: Any) -> Any:
+def fetch_worker(name: str, got: Dict[str, Tuple[str, int]], dask_worker: Any) -> Any:
     plugin = dask_worker.plugins.get(name)
-    return None if plugin is None else plugin.fetch()
+    address = getattr(dask_worker, "contact_address", None) or dask_worker.address
+    return None if plugin is None else plugin.fetch(got.get(address, ("", 0)))

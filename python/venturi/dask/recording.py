@@ -29,19 +29,24 @@ _open: Dict[str, List["record"]] = {}  # by the scheduler's id: the first of the
 class record:
     """Records every task of a cluster while a `with` or `async with` block runs; afterwards the rows are here.
 
-    tasks       (key, None, start, end, worker, ready, state, retries, None, False, bytes, freed, dependencies), in order of start
+    tasks       (key, None, start, end, worker, ready, state, retries, cpu, False, bytes, freed, dependencies), in order of start
+    measures    for each of them what `metric`, a function of a result, said of its result, on the worker that has it; None if nothing
     actions     (key, action, start, stop, worker, bytes): transfers, disk-read, disk-write, deserialize, in order of start
     workers     {worker: {"address", "name", "pid", "thread", "tid", "joined", "left"}}
     errors      {place in tasks: why it failed}
     lost        how many tasks and notes there was no room for
     unfinished  how many tasks the cluster had not done with when the block ended
 
-    Times are seconds since 1970 on this machine's clock; a worker is "address#thread", dependencies are places in tasks.
+    Times are seconds since 1970 on this machine's clock; a worker is "address#thread", dependencies are places in tasks. With cpu_time=True
+    `cpu` is the CPU time of the thread that ran it, in seconds, else None.
     If this process records (venturi run, a session), all of it is in that recording too.
     """
 
-    def __init__(self, client: Any = None, filename: Union[None, str, "os.PathLike[str]"] = None, *, every: float = EVERY) -> None:
+    def __init__(self, client: Any = None, filename: Union[None, str, "os.PathLike[str]"] = None, *, every: float = EVERY,
+                 cpu_time: bool = False, metric: Optional[Callable[[Any], Any]] = None) -> None:
         self._client = client
+        self._cpu_time = cpu_time
+        self._metric = metric
         self.filename = None if filename is None else os.fspath(filename)
         if self.filename is not None and not self.filename.endswith((".vt", ".html")):
             raise ValueError(f"venturi.dask.record: {self.filename}: the name of a recording ends in .vt, that of a page in .html")
@@ -132,7 +137,7 @@ class record:
         self._since = 0
         self._problem: Union[None, str, Exception] = None
         try:
-            await self._register(plugins.WorkerRecorder(self._name), "register_worker_plugin")
+            await self._register(plugins.WorkerRecorder(self._name, self._pickled_metric(), self._cpu_time), "register_worker_plugin")
             await self._register(plugins.SchedulerRecorder(self._name, client.id), "register_scheduler_plugin")
         except BaseException:
             await self._leave()
@@ -141,6 +146,19 @@ class record:
         _open[self._where].append(self)
         self.start_time = time.time()
         self._fetcher = asyncio.ensure_future(self._keep_fetching())
+
+    def _pickled_metric(self) -> Optional[bytes]:
+        """What cannot be sent is no reason not to record."""
+        import cloudpickle
+
+        if self._metric is None:
+            return None
+        try:
+            pickled: bytes = cloudpickle.dumps(self._metric, 4)
+            return pickled
+        except Exception as error:
+            self._stream.problem = f"{type(error).__name__}: {error}"
+            return None
 
     def _register(self, plugin: Any, old: str) -> Any:
         register = getattr(self._client, "register_plugin", None) or getattr(self._client, old)
@@ -173,7 +191,8 @@ class record:
     async def _fetch_workers(self) -> None:
         from . import plugins
 
-        asked = self._client.run(plugins.fetch_worker, self._name, on_error="ignore")
+        got = {address: place.got for address, place in self._stream.places.items()}
+        asked = self._client.run(plugins.fetch_worker, self._name, got, on_error="ignore")
         for address, said in (await asyncio.wait_for(asked, PATIENCE)).items():
             if said is not None:
                 self._stream.worker_said(address, said)
@@ -189,8 +208,11 @@ class record:
         try:
             while await self._fetch():
                 pass
-            with suppress(asyncio.TimeoutError):
+            try:
                 await self._fetch_workers()
+            except asyncio.TimeoutError:
+                warnings.warn(f"venturi.dask.record: workers did not answer in {PATIENCE:.0f} s: what only they know is missing",
+                              RuntimeWarning, stacklevel=2)
             got = await self._client.run_on_scheduler(plugins.fetch_last, self._name, self._since)
             if got is None:
                 self._problem = "the cluster gave up recording in the middle"
@@ -204,7 +226,9 @@ class record:
         if self._problem is not None:
             warnings.warn(f"venturi.dask.record: the end is missing: {self._problem or type(self._problem).__name__}",
                           RuntimeWarning, stacklevel=2)
-        self.lost += self._stream.notes_lost
+        if self._stream.problem:
+            warnings.warn(f"venturi.dask.record: metric failed, None is kept: {self._stream.problem}", RuntimeWarning, stacklevel=2)
+        self.lost += sum(place.lost for place in self._stream.places.values())
 
     async def _leave(self) -> None:
         """Takes the plugins out, as far as they are there."""
@@ -229,6 +253,10 @@ class record:
     @property
     def tasks(self) -> "List[Task]":
         return self._made().tasks
+
+    @property
+    def measures(self) -> List[Any]:
+        return self._made().measures
 
     @property
     def actions(self) -> "List[Action]":

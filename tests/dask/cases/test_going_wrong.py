@@ -289,10 +289,9 @@ def test_many_failures_at_once():
 
 def test_what_the_engine_is_told_is_checked():
     from venturi import _venturi
-    from venturi.dask._state import State
 
     def get(scheduler, **more):
-        return _venturi.graph_get({"x": (len, "ab")}, "x", scheduler, 1, [], [], State, **more)
+        return _venturi.graph_get({"x": (len, "ab")}, "x", scheduler, 1, [], [], **more)
 
     assert get("sync") == 2
     with pytest.raises(TypeError, match="known is a dict"):
