@@ -3,7 +3,7 @@
  *
  *     bench_graph SCHEDULER COUNT ROUNDS [NAME]
  *
- * SCHEDULER is sync, threads or processes (2 workers). For each shape it prints the fastest of so many runs, from the beginning of
+ * SCHEDULER is sync, threads, processes or starpu (2 workers). For each shape it prints the fastest of so many runs, from the beginning of
  * vt_run_go() to its end: checking, culling and ordering included. Building the graph is a figure of its own.
  */
 #include "batch.h"
@@ -96,6 +96,7 @@ static void measure(const struct shape *shape, const char *scheduler, uint32_t c
 
     options.scheduler = strcmp(scheduler, "sync") == 0      ? VT_SYNC
                         : strcmp(scheduler, "threads") == 0 ? VT_THREADS
+                        : strcmp(scheduler, "starpu") == 0  ? VT_STARPU
                                                             : VT_PROCESSES;
     for (i = 0; i < rounds; i++) {
         uint64_t begin = bench_now_ns(), end;
@@ -134,7 +135,7 @@ int main(int argc, char **argv)
     size_t i;
 
     if (argc != 4) {
-        fprintf(stderr, "usage: bench_graph sync|threads|processes COUNT ROUNDS\n");
+        fprintf(stderr, "usage: bench_graph sync|threads|processes|starpu COUNT ROUNDS\n");
         return 2;
     }
     for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++)

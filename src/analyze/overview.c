@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "model/match.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "analyze/histogram.h"
 #include "analyze/stats_traces.h"
 #include "base/error.h"
-#include "model/model.h"
+#include "model/match.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* cmd_tasks.c - venturi tasks: the task graphs that were computed while a program was recorded. */
 #include "cli/tasks.h"
 
+#include "analyze/overview.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "cli/cmd.h"
 #include "cli/reading.h"
@@ -105,6 +107,22 @@ static int print(const struct request *request)
     return vti_tasks_print_names(view);
 }
 
+/* Beside those that runs tell of themselves, which stand with them. */
+static void warn_of_losses(const struct vti_tasks_view *view, const vt_recording *recording)
+{
+    struct vti_losses losses;
+    uint64_t told = 0;
+
+    if (vti_losses_query(recording, &losses))
+        return;
+    for (uint32_t i = 0; i < view->tasks.run_count; i++)
+        told = vti_add_capped(told, view->tasks.runs[i].lost);
+    if (losses.lost_events > told)
+        vti_cmd_warn("tasks", "%s: %llu tasks or events were lost (venturi info says why)",
+                     view->file, (unsigned long long)(losses.lost_events - told));
+    vti_losses_free(&losses);
+}
+
 /* What the reader must know about the recording. */
 static void warn(const struct vti_tasks_view *view, const vt_recording *recording)
 {
@@ -122,6 +140,7 @@ static void warn(const struct vti_tasks_view *view, const vt_recording *recordin
         vti_cmd_warn("tasks", "%s: %llu dependenc%s on tasks that were not recorded", view->file,
                      (unsigned long long)view->tasks.missing_edges,
                      view->tasks.missing_edges == 1 ? "y is" : "ies are");
+    warn_of_losses(view, recording);
     vti_reading_warn_of_open("tasks", recording, "tasks");
 }
 

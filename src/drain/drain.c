@@ -4,6 +4,7 @@
 #include "drain/drain.h"
 
 #include "base/error.h"
+#include "drain/clients.h"
 #include "drain/clock.h"
 #include "drain/ending.h"
 #include "drain/missing.h"
@@ -28,17 +29,7 @@
 #define ROUND_BUSY_MS 1
 #define POLL_MAX 1024 /* processes whose end is noticed at once; others when these are gone */
 #define CHECK_INTERVAL_NS 200000000u
-#define CLIENTS_MAX 256
 #define ANCESTORS_MAX 64
-#define CLIENT_LIMIT_NS 5000000000u
-
-/* Somebody who has connected and not yet said what for. It may take its time: the machine is busy. */
-struct client {
-    int fd;
-    pid_t pid;
-    bool is_same_user; /* or root: may control the recording, not only be recorded */
-    uint64_t since_ns;
-};
 
 struct vti_drain {
     struct vti_drain_options options;
@@ -46,9 +37,7 @@ struct vti_drain {
     struct vti_watch *watch;       /* owned; NULL: no resources */
     struct vti_target *processes;  /* owned, newest first */
     struct vti_sources sources;
-    int listener;
-    struct client clients[CLIENTS_MAX];
-    unsigned client_count;
+    struct vti_clients clients;
     char session[96];
     char path[256];
     uint32_t control_word; /* what attached programs get; the period counts up */
@@ -93,8 +82,9 @@ int vti_drain_create(struct vti_drain **result, const struct vti_drain_options *
         snprintf(drain->session, sizeof drain->session, "%s", options->session);
     else
         vti_socket_make_name(drain->session, sizeof drain->session);
-    drain->listener = vti_socket_listen(drain->session);
-    code = drain->listener < 0 ? drain->listener : vti_recorder_create(&drain->recorder, options);
+    drain->clients.listener = vti_socket_listen(drain->session);
+    code = drain->clients.listener < 0 ? drain->clients.listener
+                                       : vti_recorder_create(&drain->recorder, options);
     if (code) {
         vti_drain_free(drain);
         return code;
@@ -268,6 +258,9 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
     drain->stats.line_events += vti_recorder_c_lines(drain->recorder)->hits;
     drain->stats.counters_lost = vti_recorder_c_lines(drain->recorder)->lost;
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
+    drain->stats.tasks -= drain->stats.file.disk_lost_tasks < drain->stats.tasks
+                              ? drain->stats.file.disk_lost_tasks
+                              : drain->stats.tasks;
     drain->stats.spans = drain->spans;
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
     if (drain->stats.cost_share > 1) /* samples beside calls */
@@ -308,7 +301,7 @@ static int accept_gift(struct vti_drain *drain, pid_t pid, const struct vti_gift
 }
 
 /* Does what is asked; 0 or a negative code. */
-static int obey(struct vti_drain *drain, const struct client *client, uint32_t type)
+static int obey(struct vti_drain *drain, const struct vti_client *client, uint32_t type)
 {
     if (drain->is_closed || !client->is_same_user)
         return VTI_E_SESSION;
@@ -323,8 +316,9 @@ static int obey(struct vti_drain *drain, const struct client *client, uint32_t t
     return 0;
 }
 
-static void serve(struct vti_drain *drain, const struct client *client)
+static void serve(void *arg, const struct vti_client *client)
 {
+    struct vti_drain *drain = arg;
     struct vti_answer answer = {.drainer_pid = getpid()};
     struct vti_drain_stats stats = {0};
     struct vti_gift_request gift;
@@ -352,28 +346,8 @@ static void serve(struct vti_drain *drain, const struct client *client)
     vti_socket_answer(client->fd, &answer, -1);
 }
 
-/* Those who have spoken are served, those who say nothing for too long are dropped. */
-static void serve_clients(struct vti_drain *drain, uint64_t now_ns)
-{
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < drain->client_count; i++) {
-        struct client *client = &drain->clients[i];
-        struct pollfd said = {client->fd, POLLIN, 0};
-        bool has_spoken = poll(&said, 1, 0) == 1;
-
-        if (has_spoken)
-            serve(drain, client);
-        if (has_spoken || now_ns > client->since_ns + CLIENT_LIMIT_NS)
-            close(client->fd);
-        else
-            drain->clients[kept++] = *client;
-    }
-    drain->client_count = kept;
-}
-
 /* A program that root records may change its user and still belongs to the recording; strangers do not. */
-static bool descends_from_us(const struct vti_drain *drain, pid_t pid)
+static bool descends_from_us(void *drain, pid_t pid)
 {
     for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
         if (knows(drain, pid))
@@ -383,22 +357,10 @@ static bool descends_from_us(const struct vti_drain *drain, pid_t pid)
     return false;
 }
 
-static void accept_clients(struct vti_drain *drain, uint64_t now_ns)
+static void see_clients(struct vti_drain *drain)
 {
-    while (drain->client_count < CLIENTS_MAX) {
-        struct client *client = &drain->clients[drain->client_count];
-        uid_t uid;
-
-        client->since_ns = now_ns;
-        client->fd = vti_socket_accept(drain->listener, &client->pid, &uid);
-        if (client->fd < 0)
-            break;
-        client->is_same_user = uid == geteuid() || uid == 0;
-        if (client->is_same_user || descends_from_us(drain, client->pid))
-            drain->client_count++;
-        else
-            close(client->fd);
-    }
+    vti_clients_accept(&drain->clients, vti_clock_now_ns(), descends_from_us, drain);
+    vti_clients_serve(&drain->clients, vti_clock_now_ns(), serve, drain);
 }
 
 /* For processes without a pidfd (an old kernel, another pid namespace): are they still there? */
@@ -415,16 +377,13 @@ static void check_processes(struct vti_drain *drain, uint64_t now_ns)
 /* Sleeps until something happens. Returns the processes that ended, at most POLL_MAX, in `ended`. */
 static unsigned wait_for_events(struct vti_drain *drain, int wake_fd, struct vti_target **ended)
 {
-    struct pollfd polls[2 + CLIENTS_MAX + POLL_MAX];
+    struct pollfd polls[2 + VTI_CLIENTS_MAX + POLL_MAX];
     struct vti_target *polled[POLL_MAX];
-    unsigned fixed = 2 + drain->client_count;
+    unsigned fixed = vti_clients_poll(&drain->clients, polls);
     unsigned count = 0;
     unsigned ended_count = 0;
 
-    polls[0] = (struct pollfd){drain->client_count < CLIENTS_MAX ? drain->listener : -1, POLLIN, 0};
-    polls[1] = (struct pollfd){wake_fd, POLLIN, 0};
-    for (unsigned i = 0; i < drain->client_count; i++)
-        polls[2 + i] = (struct pollfd){drain->clients[i].fd, POLLIN, 0};
+    polls[fixed++] = (struct pollfd){wake_fd, POLLIN, 0};
     for (struct vti_target *p = drain->processes; p && count < POLL_MAX; p = p->next) {
         if (p->pidfd < 0 || p->is_finished)
             continue;
@@ -452,18 +411,12 @@ void vti_drain_step(struct vti_drain *drain, int wake_fd)
             finish(drain, ended[i], VTI_ENDED_UNKNOWN, 0);
     check_processes(drain, vti_clock_now_ns());
     sweep(drain);
-    accept_clients(drain, vti_clock_now_ns());
-    serve_clients(drain, vti_clock_now_ns());
+    see_clients(drain);
 }
 
 void vti_drain_leave(struct vti_drain *drain)
 {
-    if (drain->listener >= 0)
-        close(drain->listener);
-    drain->listener = -1;
-    for (unsigned i = 0; i < drain->client_count; i++)
-        close(drain->clients[i].fd);
-    drain->client_count = 0;
+    vti_clients_leave(&drain->clients);
 }
 
 void vti_drain_watch(struct vti_drain *drain, pid_t pid)
@@ -493,8 +446,7 @@ void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status,
 
 int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats)
 {
-    accept_clients(drain, vti_clock_now_ns()); /* those who have asked in vain are to be counted */
-    serve_clients(drain, vti_clock_now_ns());
+    see_clients(drain); /* those who have asked in vain are to be counted */
     close_recording(drain, false);
     *stats = drain->stats;
     return drain->error;

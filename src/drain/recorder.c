@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "drain/clock.h"
+#include "drain/flight.h"
 #include "format/host.h"
 
 #include <errno.h>
@@ -23,17 +24,7 @@
 #define ANCHOR_LATEST_NS 1000000000u
 #define FLUSH_INTERVAL_NS 50000000u
 #define FLUSH_BYTES (1u << 20)
-#define RING_BYTES (256u << 20)
 #define LOSS_MOST ((uint64_t)1 << 40) /* events that one loss can be believed to be */
-
-/* A block that waits in the flight recorder. */
-struct kept_block {
-    struct kept_block *next;
-    struct vti_block_header header;
-    uint64_t taken_ns;
-    size_t bytes;
-    uint8_t data[];
-};
 
 struct vti_recorder {
     struct vti_writer *writer; /* owned; NULL once closed */
@@ -48,11 +39,7 @@ struct vti_recorder {
     bool has_command;
     uint32_t process_count;
     uint32_t track_count;
-    uint64_t ring_ns; /* 0: no flight recorder */
-    uint64_t ring_bytes;
-    uint64_t kept_bytes;
-    struct kept_block *kept_first, **kept_end; /* oldest first, owned */
-    struct vti_loss_fact overwritten;
+    struct vti_flight flight;
     int error; /* the first one */
 };
 
@@ -169,33 +156,19 @@ int vti_recorder_create(struct vti_recorder **result, const struct vti_drain_opt
         vti_recorder_free(recorder);
         return code;
     }
-    recorder->kept_end = &recorder->kept_first;
     recorder->clock = vti_clock_choose();
-    recorder->ring_ns = options->ring_ns;
-    recorder->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
+    vti_flight_init(&recorder->flight, options->ring_ns, options->ring_bytes);
     write_opening(recorder, options);
     keep_error(recorder, vti_writer_flush(recorder->writer));
     *result = recorder;
     return 0;
 }
 
-static struct kept_block *kept_pop(struct vti_recorder *recorder)
-{
-    struct kept_block *block = recorder->kept_first;
-
-    recorder->kept_first = block->next;
-    if (!recorder->kept_first)
-        recorder->kept_end = &recorder->kept_first;
-    recorder->kept_bytes -= block->bytes;
-    return block;
-}
-
 void vti_recorder_free(struct vti_recorder *recorder)
 {
     if (!recorder)
         return;
-    while (recorder->kept_first)
-        free(kept_pop(recorder));
+    vti_flight_fini(&recorder->flight);
     if (recorder->writer)
         vti_writer_abandon(recorder->writer);
     vti_map_free(recorder->sites);
@@ -327,44 +300,13 @@ void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact
         keep_error(recorder, vti_writer_loss(recorder->writer, &checked));
 }
 
-/* The oldest block gives way; what it held is stated as one loss at the end. */
-static void forget_oldest(struct vti_recorder *recorder)
-{
-    struct kept_block *block = kept_pop(recorder);
-    struct vti_loss_fact *loss = &recorder->overwritten;
-
-    if (block->header.kind != VTI_EDGES) { /* they are part of their tasks */
-        if (!loss->events || block->header.first < loss->first)
-            loss->first = block->header.first;
-        if (block->header.last > loss->last)
-            loss->last = block->header.last;
-        loss->events += block->header.count;
-    }
-    free(block);
-}
-
 /* What stands in `scratch` is the block. */
 static void keep_block(struct vti_recorder *recorder, const struct vti_block_header *header)
 {
-    struct kept_block *block = recorder->scratch.failed
-                                   ? NULL
-                                   : malloc(sizeof *block + recorder->scratch.len);
+    bool is_kept = vti_flight_keep(&recorder->flight, header, &recorder->scratch);
 
-    if (block) {
-        block->next = NULL;
-        block->header = *header;
-        block->taken_ns = vti_clock_now_ns();
-        block->bytes = recorder->scratch.len;
-        memcpy(block->data, recorder->scratch.data, block->bytes);
-        *recorder->kept_end = block;
-        recorder->kept_end = &block->next;
-        recorder->kept_bytes += block->bytes;
-    } else {
-        keep_error(recorder, VTI_E_NOMEM);
-    }
+    keep_error(recorder, is_kept ? 0 : VTI_E_NOMEM);
     vti_buf_clear(&recorder->scratch);
-    while (recorder->kept_bytes > recorder->ring_bytes)
-        forget_oldest(recorder);
 }
 
 static void keep_events(struct vti_recorder *recorder, struct vti_encoder *encoder)
@@ -395,7 +337,7 @@ void vti_recorder_block(struct vti_recorder *recorder, struct vti_block_header *
         memcpy(block->data + VTI_BLOCK_HEADER_BYTES, payload->data, payload->len);
         vti_block_header_write(block->data, header, block->data + VTI_BLOCK_HEADER_BYTES);
     }
-    if (recorder->ring_ns && forgettable) {
+    if (recorder->flight.ns && forgettable) {
         keep_block(recorder, header);
         return;
     }
@@ -408,7 +350,7 @@ void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *enco
 {
     if (!recorder->writer)
         return;
-    if (recorder->ring_ns)
+    if (recorder->flight.ns)
         keep_events(recorder, encoder);
     else
         keep_error(recorder, vti_writer_events(recorder->writer, encoder));
@@ -451,27 +393,11 @@ void vti_recorder_tick(struct vti_recorder *recorder, uint64_t now_ns, bool forc
         return;
     if (is_anchor_due(recorder, now_ns))
         write_anchor(recorder);
-    while (recorder->ring_ns && recorder->kept_first &&
-           now_ns > recorder->kept_first->taken_ns + recorder->ring_ns)
-        forget_oldest(recorder);
+    vti_flight_age(&recorder->flight, now_ns);
     if (force || now_ns - recorder->flushed_ns >= FLUSH_INTERVAL_NS ||
         vti_writer_buffered(recorder->writer) >= FLUSH_BYTES) {
         recorder->flushed_ns = now_ns;
         keep_error(recorder, vti_writer_flush(recorder->writer));
-    }
-}
-
-static void write_kept(struct vti_recorder *recorder)
-{
-    while (recorder->kept_first) {
-        struct kept_block *block = kept_pop(recorder);
-
-        keep_error(recorder, vti_writer_block(recorder->writer, &block->header, block->data));
-        free(block);
-    }
-    if (recorder->overwritten.events) {
-        recorder->overwritten.reason = VTI_LOSS_OVERWRITTEN;
-        keep_error(recorder, vti_writer_loss(recorder->writer, &recorder->overwritten));
     }
 }
 
@@ -481,14 +407,14 @@ void vti_recorder_stats(const struct vti_recorder *recorder, struct vti_drain_st
         vti_writer_stats(recorder->writer, &stats->file);
     stats->processes = recorder->process_count;
     stats->tracks = recorder->track_count;
-    stats->overwritten = recorder->overwritten.events;
+    stats->overwritten = recorder->flight.overwritten.events;
 }
 
 int vti_recorder_close(struct vti_recorder *recorder, struct vti_drain_stats *stats)
 {
     if (!recorder->writer)
         return recorder->error;
-    write_kept(recorder);
+    keep_error(recorder, vti_flight_write(&recorder->flight, recorder->writer));
     write_anchor(recorder);
     vti_recorder_stats(recorder, stats);
     keep_error(recorder, vti_writer_close(recorder->writer, &stats->file));

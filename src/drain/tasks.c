@@ -53,10 +53,17 @@ static void write_lane(struct vti_target *process, unsigned which)
     lane->first = lane->last = 0;
 }
 
+/* Dependencies first: where a full disk drops them it drops their tasks too, and no task is there that seems to have had none. */
+static void write_tasks(struct vti_target *process)
+{
+    write_lane(process, EDGES);
+    write_lane(process, TASKS);
+}
+
 static void write_lanes(struct vti_target *process)
 {
-    for (unsigned i = 0; i < LANE_COUNT; i++)
-        write_lane(process, i);
+    write_lane(process, RUNS);
+    write_tasks(process);
     process->tasks->is_new = false;
     process->tasks->pending_ns = 0;
 }
@@ -96,8 +103,12 @@ static void note_entry(struct vti_target *process, unsigned which, uint64_t firs
     if (last > lane->last)
         lane->last = last;
     process->tasks->is_new = true;
-    if (lane->count >= BLOCK_ENTRIES || lane->bytes.len >= BLOCK_BYTES)
+    if (lane->count < BLOCK_ENTRIES && lane->bytes.len < BLOCK_BYTES)
+        return;
+    if (which == RUNS)
         write_lane(process, which);
+    else
+        write_tasks(process);
 }
 
 /* The largest one is no number in the file. */
@@ -252,13 +263,13 @@ static void take_task(struct vti_target *process, const struct vti_record *recor
     fact.cpu_is_estimated = flags & VTI_TASK_CPU_ESTIMATED;
     fact.site = vti_target_site(process, record->id);
     fact.key = (struct vti_bytes){(const char *)in.at, vti_reader_left(&in)};
+    if (near)
+        take_edges(process, edges, near, count);
     add_fact(process, TASKS, &fact);
     if (fact.action == VT_ACTION_COMPUTE)
         process->task_count++;
     else
         process->action_count++;
-    if (near)
-        take_edges(process, edges, near, count);
 }
 
 void vti_tasks_take(struct vti_target *process, const struct vti_record *record,

@@ -20,6 +20,15 @@ static void open_line(struct job *job, const char *type)
     vti_json_add_string(&job->json, "type", type);
 }
 
+/* Its place among its kind in the recording, what it belongs to, and its number within that. */
+static void add_place(struct job *job, const char *key, uint32_t at, const char *owner, uint32_t of,
+                      uint32_t number)
+{
+    vti_json_add_uint(&job->json, key, at);
+    vti_json_add_uint(&job->json, owner, of);
+    vti_json_add_uint(&job->json, "number", number);
+}
+
 static int close_line(struct job *job)
 {
     vti_json_object_end(&job->json);
@@ -49,9 +58,7 @@ static int add_run(struct job *job, uint32_t at)
     struct vti_json *json = &job->json;
 
     open_line(job, "task_run");
-    vti_json_add_uint(json, "run", at);
-    vti_json_add_uint(json, "process", run->process);
-    vti_json_add_uint(json, "number", run->number);
+    add_place(job, "run", at, "process", run->process, run->number);
     vti_json_add_id(json, "parent", run->parent);
     vti_json_add_string(json, "scheduler", run->scheduler);
     add_time(job, "begin_ns", run->begin_ns);
@@ -68,9 +75,7 @@ static int add_worker(struct job *job, uint32_t at)
     const struct vti_task_worker *worker = &job->tasks.workers[at];
 
     open_line(job, "task_worker");
-    vti_json_add_uint(&job->json, "worker", at);
-    vti_json_add_uint(&job->json, "run", worker->run);
-    vti_json_add_uint(&job->json, "number", worker->number);
+    add_place(job, "worker", at, "run", worker->run, worker->number);
     vti_json_add_string(&job->json, "label", worker->label);
     vti_json_add_uint(&job->json, "pid", worker->pid);
     vti_json_add_uint(&job->json, "tid", worker->tid);
@@ -83,9 +88,7 @@ static int add_task(struct job *job, uint32_t at)
     struct vti_json *json = &job->json;
 
     open_line(job, "task");
-    vti_json_add_uint(json, "task", at);
-    vti_json_add_uint(json, "run", task->run);
-    vti_json_add_uint(json, "number", task->number);
+    add_place(job, "task", at, "run", task->run, task->number);
     vti_json_add_string(json, "key", task->key);
     vti_json_add_string(json, "name", task->name);
     vti_json_add_uint(json, "site", task->site);

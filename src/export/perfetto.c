@@ -17,6 +17,7 @@
 #include "base/uuid.h"
 #include "export/resource_counters.h"
 #include "export/task_tracks.h"
+#include "model/match.h"
 #include "model/span_walk.h"
 
 #include <string.h>

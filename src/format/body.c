@@ -199,6 +199,32 @@ uint8_t vti_body_put(struct vti_buf *body, const struct vti_event *event,
     }
 }
 
+/* An event of an async span. No span has the id 0: it is skipped then. */
+static int get_async(uint8_t type, struct vti_reader *body, struct vti_event *event,
+                     struct vti_trace_before *before)
+{
+    bool is_begin = type == VTI_OTHER_ASYNC_BEGIN || type == VTI_OTHER_TRACE_BEGIN;
+
+    event->kind = is_begin                      ? VTI_EVENT_ASYNC_BEGIN
+                  : type == VTI_OTHER_ASYNC_END ? VTI_EVENT_ASYNC_END
+                                                : VTI_EVENT_ASYNC_ATTR;
+    if (is_begin)
+        event->site = get_u32(body);
+    event->async_id = vti_reader_varint(body);
+    if (!event->async_id)
+        return body->failed ? -1 : 0;
+    event->has_trace = type == VTI_OTHER_TRACE_BEGIN;
+    if (event->has_trace) {
+        get_trace(body, &event->trace, before);
+    } else if (type == VTI_OTHER_ASYNC_END) {
+        event->flags = (uint8_t)vti_reader_varint(body);
+    } else if (!is_begin) {
+        event->site = get_u32(body);
+        get_value(body, &event->value);
+    }
+    return body->failed ? -1 : 1;
+}
+
 int vti_body_get(uint8_t type, struct vti_reader *body, struct vti_event *event,
                  struct vti_trace_before *before)
 {
@@ -231,24 +257,9 @@ int vti_body_get(uint8_t type, struct vti_reader *body, struct vti_event *event,
         break;
     case VTI_OTHER_ASYNC_BEGIN:
     case VTI_OTHER_TRACE_BEGIN:
-        event->kind = VTI_EVENT_ASYNC_BEGIN;
-        event->site = get_u32(body);
-        event->async_id = vti_reader_varint(body);
-        event->has_trace = type == VTI_OTHER_TRACE_BEGIN;
-        if (event->has_trace)
-            get_trace(body, &event->trace, before);
-        break;
     case VTI_OTHER_ASYNC_END:
-        event->kind = VTI_EVENT_ASYNC_END;
-        event->async_id = vti_reader_varint(body);
-        event->flags = (uint8_t)vti_reader_varint(body);
-        break;
     case VTI_OTHER_ASYNC_ATTR:
-        event->kind = VTI_EVENT_ASYNC_ATTR;
-        event->async_id = vti_reader_varint(body);
-        event->site = get_u32(body);
-        get_value(body, &event->value);
-        break;
+        return get_async(type, body, event, before);
     case VTI_OTHER_LOSS:
         event->kind = VTI_EVENT_LOSS;
         event->loss_reason = get_u32(body);

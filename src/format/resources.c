@@ -1,6 +1,7 @@
 /* resources.c - entries of RESOURCES blocks, as docs/format.md has them. */
 #include "format/resources.h"
 
+#include "format/entry.h"
 #include "format/facts.h"
 
 #include <string.h>
@@ -64,24 +65,16 @@ void vti_resource_write(struct vti_buf *out, const struct vti_resource_fact *fac
         write_process(&body, fact);
     else
         write_reading(&body, fact);
-    vti_buf_add_varint(out, fact->type);
-    vti_buf_add_varint(out, body.len);
-    vti_buf_add(out, body.data, body.len);
-    out->failed |= body.failed;
+    vti_entry_write(out, fact->type, &body);
     vti_buf_fini(&body);
-}
-
-static uint32_t take_id(struct vti_reader *in)
-{
-    return (uint32_t)vti_reader_count(in, UINT32_MAX - 1);
 }
 
 static void read_process(struct vti_reader *in, struct vti_resource_fact *fact)
 {
-    fact->host = take_id(in);
-    fact->domain = take_id(in);
+    fact->host = vti_entry_id(in);
+    fact->domain = vti_entry_id(in);
     fact->process_plus_one = (uint32_t)vti_reader_count(in, UINT32_MAX);
-    fact->parent = take_id(in);
+    fact->parent = vti_entry_id(in);
     fact->pid = (uint32_t)vti_reader_count(in, UINT32_MAX);
     fact->start = vti_reader_varint(in);
     fact->end = vti_reader_varint(in);
@@ -105,20 +98,14 @@ static void read_reading(struct vti_reader *in, struct vti_resource_fact *fact)
 bool vti_resource_read(struct vti_reader *in, struct vti_resource_fact *fact)
 {
     struct vti_reader body;
-    const uint8_t *bytes;
-    uint64_t len;
 
     memset(fact, 0, sizeof *fact);
-    fact->type = (uint32_t)vti_reader_count(in, UINT32_MAX);
-    len = vti_reader_count(in, vti_reader_left(in));
-    bytes = vti_reader_bytes(in, (size_t)len);
-    if (in->failed || !bytes)
+    if (!vti_entry_read(in, &fact->type, &body))
         return false;
-    vti_reader_init(&body, bytes, (size_t)len);
     if (fact->type != VTI_RESOURCE_PROCESS && fact->type != VTI_RESOURCE_READING)
         return true;
-    fact->tree = take_id(&body);
-    fact->number = take_id(&body);
+    fact->tree = vti_entry_id(&body);
+    fact->number = vti_entry_id(&body);
     if (fact->type == VTI_RESOURCE_PROCESS)
         read_process(&body, fact);
     else

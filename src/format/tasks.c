@@ -6,6 +6,7 @@
 #include "format/tasks.h"
 
 #include "base/varint.h"
+#include "format/entry.h"
 #include "format/facts.h"
 
 #include <string.h>
@@ -175,10 +176,7 @@ void vti_task_write(struct vti_buf *out, struct vti_task_codec *codec,
         write_worker(body, fact);
     else
         write_run(body, codec, fact);
-    vti_buf_add_varint(out, fact->type);
-    vti_buf_add_varint(out, body->len);
-    vti_buf_add(out, body->data, body->len);
-    out->failed |= body->failed;
+    vti_entry_write(out, fact->type, body);
 }
 
 void vti_edges_write(struct vti_buf *out, struct vti_task_codec *codec,
@@ -204,11 +202,6 @@ void vti_edges_write(struct vti_buf *out, struct vti_task_codec *codec,
 }
 
 /* ---- reading ------------------------------------------------------------------------------------- */
-
-static uint32_t take_id(struct vti_reader *in)
-{
-    return (uint32_t)vti_reader_count(in, UINT32_MAX - 1);
-}
 
 /* A number of 32 bits that is told as a difference. */
 static uint32_t take_near(struct vti_reader *in, uint32_t before)
@@ -245,9 +238,9 @@ static void read_task(struct vti_reader *in, struct vti_task_codec *codec,
     fact->state = flags & STATE_BITS;
     fact->action = flags >> ACTION_SHIFT & STATE_BITS;
     fact->cpu_is_estimated = (flags & CPU_ESTIMATED) != 0;
-    fact->run = flags & HAS_RUN ? take_id(in) : codec->run;
+    fact->run = flags & HAS_RUN ? vti_entry_id(in) : codec->run;
     fact->number = take_near(in, codec->number);
-    fact->site = take_id(in);
+    fact->site = vti_entry_id(in);
     fact->worker_plus_one = (uint32_t)vti_reader_count(in, UINT32_MAX);
     fact->retries = flags & HAS_RETRIES ? (uint32_t)vti_reader_count(in, UINT32_MAX) : 0;
     if (flags & HAS_START) {
@@ -271,11 +264,11 @@ static void read_task(struct vti_reader *in, struct vti_task_codec *codec,
 static void read_run(struct vti_reader *in, struct vti_task_codec *codec,
                      struct vti_task_fact *fact)
 {
-    fact->run = take_id(in);
+    fact->run = vti_entry_id(in);
     fact->ticks = codec->ticks + (uint64_t)vti_reader_signed(in);
     codec->ticks = fact->ticks;
     if (fact->type == VTI_TASK_RUN) {
-        fact->parent = take_id(in);
+        fact->parent = vti_entry_id(in);
         fact->planned = vti_reader_varint(in);
         fact->workers = vti_reader_varint(in);
     } else {
@@ -286,8 +279,8 @@ static void read_run(struct vti_reader *in, struct vti_task_codec *codec,
 
 static void read_worker(struct vti_reader *in, struct vti_task_fact *fact)
 {
-    fact->run = take_id(in);
-    fact->number = take_id(in);
+    fact->run = vti_entry_id(in);
+    fact->number = vti_entry_id(in);
     fact->pid = vti_reader_varint(in);
     fact->tid = vti_reader_varint(in);
     fact->text = vti_bytes_get(in);
@@ -296,16 +289,10 @@ static void read_worker(struct vti_reader *in, struct vti_task_fact *fact)
 bool vti_task_read(struct vti_reader *in, struct vti_task_codec *codec, struct vti_task_fact *fact)
 {
     struct vti_reader body;
-    const uint8_t *bytes;
-    uint64_t len;
 
     memset(fact, 0, sizeof *fact);
-    fact->type = (uint32_t)vti_reader_count(in, UINT32_MAX);
-    len = vti_reader_count(in, vti_reader_left(in));
-    bytes = vti_reader_bytes(in, (size_t)len);
-    if (in->failed || !bytes)
+    if (!vti_entry_read(in, &fact->type, &body))
         return false;
-    vti_reader_init(&body, bytes, (size_t)len);
     if (fact->type == VTI_TASK_TASK)
         read_task(&body, codec, fact);
     else if (fact->type == VTI_TASK_WORKER)

@@ -1,8 +1,7 @@
 /*
  * write.c - a recording being written: blocks are gathered in memory and appended in whole blocks.
  *
- * What a full disk refuses: event blocks are dropped and counted for their track, facts stay in the
- * queue until they fit. Blocks become part of the index only when they are in the file. Every write
+ * What a full disk refuses: events and tasks are dropped and counted, facts stay in the queue until they fit. Blocks become part of the index only when they are in the file. Every write
  * names its offset, so that a failed one leaves nothing that the next does not overwrite.
  */
 #include "format/write.h"
@@ -48,8 +47,7 @@ struct vti_written_track *vti_writer_track(struct vti_writer *writer, size_t at)
     return at < writer->tracks.len / sizeof *tracks ? tracks + at : NULL;
 }
 
-/* The track's entry, made if it is new; NULL when memory is short. */
-static struct vti_written_track *find_track(struct vti_writer *writer, uint32_t track)
+struct vti_written_track *vti_writer_find_track(struct vti_writer *writer, uint32_t track)
 {
     struct vti_written_track added = {.track = track};
     int64_t at = vti_map_find(writer->track_ids, &track, sizeof track);
@@ -118,6 +116,7 @@ void vti_writer_free(struct vti_writer *writer)
         close(writer->fd);
     vti_map_free(writer->track_ids);
     vti_buf_fini(&writer->tracks);
+    vti_buf_fini(&writer->lost_tasks);
     vti_buf_fini(&writer->fact_offsets);
     vti_buf_fini(&writer->queue);
     vti_buf_fini(&writer->gathered);
@@ -144,9 +143,8 @@ int vti_writer_block(struct vti_writer *writer, const struct vti_block_header *h
     return 0;
 }
 
-/* Appends one block to `out`, all or nothing. Sets the header's payload length and checksum. */
-static int put_block(struct vti_writer *writer, struct vti_buf *out,
-                     struct vti_block_header *header, const struct vti_buf *payload)
+int vti_writer_put(struct vti_writer *writer, struct vti_buf *out, struct vti_block_header *header,
+                   const struct vti_buf *payload)
 {
     uint64_t bytes;
     uint8_t *to;
@@ -174,7 +172,7 @@ static int gather(struct vti_writer *writer, struct vti_queued *queued,
 
     if (!has_space(&writer->queue, sizeof *queued))
         return no_memory(writer);
-    code = put_block(writer, &writer->gathered, &queued->header, payload);
+    code = vti_writer_put(writer, &writer->gathered, &queued->header, payload);
     if (code)
         return code;
     queued->bytes = vti_block_bytes(&queued->header);
@@ -302,57 +300,11 @@ int vti_writer_append(struct vti_writer *writer, const void *bytes, size_t count
     return after_write(writer);
 }
 
-void vti_writer_lose(struct vti_writer *writer, struct vti_written_track *track, uint64_t events,
-                     uint64_t first, uint64_t last)
-{
-    writer->disk_lost += events;
-    writer->lost_events += events;
-    if (track->lost_events == 0 || first < track->lost_first)
-        track->lost_first = first;
-    if (track->lost_events == 0 || last > track->lost_last)
-        track->lost_last = last;
-    track->lost_events += events;
-}
-
-/* Notes a block of facts that stands at the end of the file. */
-static void note_fact(struct vti_writer *writer, uint64_t offset)
+void vti_writer_note_fact(struct vti_writer *writer, uint64_t offset)
 {
     vti_buf_add(&writer->fact_offsets, &offset, sizeof offset);
     if (writer->fact_offsets.failed)
         writer->is_index_broken = true;
-}
-
-/* One LOSSES block with an entry for each track that lost events to the disk, if any did. */
-static int write_losses(struct vti_writer *writer)
-{
-    struct vti_block_header header = {.kind = VTI_LOSSES};
-    struct vti_buf payload = {0};
-    struct vti_buf block = {0};
-    struct vti_written_track *track;
-    int code = 0;
-
-    for (size_t i = 0; (track = vti_writer_track(writer, i)); i++) {
-        if (track->lost_events == 0)
-            continue;
-        vti_loss_write(&payload, &(struct vti_loss_fact){.reason = VTI_LOSS_DISK,
-                                                         .track_plus_one = track->track + 1,
-                                                         .events = track->lost_events,
-                                                         .first = track->lost_first,
-                                                         .last = track->lost_last});
-        header.count++;
-    }
-    if (header.count)
-        code = put_block(writer, &block, &header, &payload);
-    if (!code && header.count)
-        code = vti_writer_append(writer, block.data, block.len);
-    if (!code && header.count && !writer->disk_error) {
-        note_fact(writer, writer->file_bytes - block.len);
-        for (size_t i = 0; (track = vti_writer_track(writer, i)); i++)
-            track->lost_events = 0;
-    }
-    vti_buf_fini(&payload);
-    vti_buf_fini(&block);
-    return code;
 }
 
 /* A gathered block is in the file now. */
@@ -362,29 +314,16 @@ static void accept(struct vti_writer *writer, const struct vti_queued *queued, c
     struct vti_summary summary;
 
     if (queued->header.kind == VTI_EVENTS) {
-        track = find_track(writer, queued->header.owner);
+        track = vti_writer_find_track(writer, queued->header.owner);
         if (!track ||
             vti_summary_parse(&queued->header, block + VTI_BLOCK_HEADER_BYTES, &summary) ||
             vti_index_builder_add(track->index, writer->file_bytes, &queued->header, &summary))
             writer->is_index_broken = true;
         writer->events += queued->header.count;
     } else if (queued->header.kind != 0) {
-        note_fact(writer, writer->file_bytes);
+        vti_writer_note_fact(writer, writer->file_bytes);
     }
     writer->file_bytes += queued->bytes;
-}
-
-/* A gathered event block gives way. */
-static void drop(struct vti_writer *writer, const struct vti_block_header *header)
-{
-    struct vti_written_track *track = find_track(writer, header->owner);
-
-    if (track) {
-        vti_writer_lose(writer, track, header->count, header->first, header->last);
-    } else {
-        writer->disk_lost += header->count;
-        writer->lost_events += header->count;
-    }
 }
 
 /* The first `done` bytes of what was gathered are in the file. Of the rest the facts stay. */
@@ -403,8 +342,8 @@ static void settle(struct vti_writer *writer, size_t done)
         at += queued.bytes;
         if (at <= done) {
             accept(writer, &queued, block);
-        } else if (queued.header.kind == VTI_EVENTS) {
-            drop(writer, &queued.header);
+        } else if (vti_writer_may_drop(&queued.header, block)) {
+            vti_writer_drop(writer, &queued.header);
         } else if (queued.header.kind != VTI_RESOURCES) { /* readings are not worth the wait */
             memmove(writer->gathered.data + kept, block, queued.bytes);
             kept += queued.bytes;
@@ -422,7 +361,7 @@ int vti_writer_write(struct vti_writer *writer)
 
     /* Without its header the file has no place for anything else, not even for losses. */
     if (writer->file_bytes)
-        code = write_losses(writer);
+        code = vti_writer_losses(writer);
     else
         writer->disk_error = 0;
     if (code == VTI_E_NOMEM)
@@ -449,6 +388,7 @@ void vti_writer_stats(const struct vti_writer *writer, struct vti_writer_stats *
         .events = writer->events,
         .lost_events = writer->lost_events,
         .disk_lost = writer->disk_lost,
+        .disk_lost_tasks = writer->disk_lost_tasks,
         .disk_error = writer->disk_error,
         .blocks = (uint32_t)(writer->fact_offsets.len / sizeof(uint64_t)) + writer->end_blocks,
     };

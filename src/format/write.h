@@ -21,7 +21,8 @@ struct vti_writer_stats {
     uint64_t bytes;       /* in the file so far */
     uint64_t events;      /* written */
     uint64_t lost_events; /* all losses that were recorded, those of the disk included */
-    uint64_t disk_lost;   /* events that the disk had no room for */
+    uint64_t disk_lost;   /* events and tasks that the disk had no room for */
+    uint64_t disk_lost_tasks;
     uint32_t blocks;
     int disk_error; /* errno of the last failed write, 0 if the last one went well */
 };
@@ -54,7 +55,7 @@ uint64_t vti_writer_buffered(const struct vti_writer *writer); /* bytes not yet 
 
 void vti_writer_stats(const struct vti_writer *writer, struct vti_writer_stats *stats);
 
-/* Indexes, END, trailer, fsync, close. If the disk has no room for them the last event blocks give way,
+/* Indexes, END, trailer, fsync, close. If the disk has no room for them the last events and tasks give way,
  * counted as lost. Frees the writer in every case. */
 int vti_writer_close(struct vti_writer *writer, struct vti_writer_stats *stats);
 

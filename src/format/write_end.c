@@ -1,7 +1,7 @@
 /*
  * write_end.c - the end of a recording: indexes, END, trailer.
  *
- * They are written in one piece. If the disk has no room for it the last event blocks are cut off and
+ * They are written in one piece. If the disk has no room for it the last events and tasks are cut off and
  * counted as lost; facts among them are read back first and written again. If room cannot be made the
  * file stays without an end, which readers take for a recording that was stopped.
  */
@@ -132,7 +132,7 @@ static bool read_whole(int fd, void *to, size_t count, uint64_t offset)
     return true;
 }
 
-/* Appends the block at `offset` to what is gathered. */
+/* Appends the block at `offset` to what is gathered, or counts it as lost. */
 static bool take_back(struct vti_writer *writer, uint64_t offset)
 {
     uint8_t bytes[VTI_BLOCK_HEADER_BYTES];
@@ -145,8 +145,11 @@ static bool take_back(struct vti_writer *writer, uint64_t offset)
         !vti_buf_reserve(&block, vti_block_bytes(&header)))
         goto out;
     block.len = vti_block_bytes(&header);
-    is_back = read_whole(writer->fd, block.data, block.len, offset) &&
-              vti_writer_block(writer, &header, block.data) == 0;
+    is_back = read_whole(writer->fd, block.data, block.len, offset);
+    if (is_back && vti_writer_may_drop(&header, block.data))
+        vti_writer_drop(writer, &header);
+    else if (is_back)
+        is_back = vti_writer_block(writer, &header, block.data) == 0;
 out:
     vti_buf_fini(&block);
     return is_back;
@@ -184,14 +187,44 @@ static bool take_facts_back(struct vti_writer *writer, uint64_t offset)
     return true;
 }
 
-/* The event block to cut at so that at least `need` bytes come free; false without event blocks. */
+/* Whether tasks, or what they depend on, stand at `offset`. */
+static bool is_of_tasks(const struct vti_writer *writer, uint64_t offset)
+{
+    uint8_t bytes[VTI_BLOCK_HEADER_BYTES + 1];
+    struct vti_block_header header;
+
+    return read_whole(writer->fd, bytes, sizeof bytes, offset) &&
+           vti_block_header_parse(bytes, VTI_BLOCK_HEADER_BYTES, &header) &&
+           vti_writer_may_drop(&header, bytes);
+}
+
+/* The last block of tasks up to `limit`, or else the first one after it; 0: there is none. */
+static uint64_t find_tasks(const struct vti_writer *writer, uint64_t limit)
+{
+    size_t count;
+    const uint64_t *facts = fact_offsets(writer, &count);
+    size_t after = count;
+
+    while (after && facts[after - 1] > limit)
+        after--;
+    for (size_t i = after; i-- > 0;)
+        if (is_of_tasks(writer, facts[i]))
+            return facts[i];
+    for (size_t i = after; i < count; i++)
+        if (is_of_tasks(writer, facts[i]))
+            return facts[i];
+    return 0;
+}
+
+/* The block to cut at so that at least `need` bytes come free; false without any of events or tasks. */
 static bool find_cut(struct vti_writer *writer, uint64_t need, uint64_t *offset)
 {
     uint64_t limit = writer->file_bytes > need ? writer->file_bytes - need : 0;
     struct vti_written_track *track;
     struct vti_index_entry entry;
-    uint64_t best = 0;
-    uint64_t earliest = UINT64_MAX;
+    uint64_t tasks = find_tasks(writer, limit);
+    uint64_t best = tasks <= limit ? tasks : 0;
+    uint64_t earliest = tasks ? tasks : UINT64_MAX;
 
     for (size_t i = 0; (track = vti_writer_track(writer, i)); i++) {
         if (vti_index_builder_before(track->index, limit + 1, &entry) && entry.offset > best)

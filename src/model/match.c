@@ -5,8 +5,8 @@
  * block does not have any more ended where events are missing and get the gap flag; spans that are
  * new there began in the gap, and the block says when. Depth is bounded by VTI_STACK_MAX.
  */
+#include "model/match.h"
 #include "base/error.h"
-#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "model/span_walk.h"
 
 #include "base/error.h"
+#include "model/match.h"
 
 #include <stdlib.h>
 #include <string.h>

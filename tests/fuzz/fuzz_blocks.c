@@ -10,6 +10,7 @@
 #include "format/facts.h"
 #include "format/index.h"
 #include "format/lines.h"
+#include "format/resources.h"
 #include "format/tasks.h"
 
 #include <stdlib.h>
@@ -127,137 +128,178 @@ static void fuzz_events(const struct vti_block_header *header, const uint8_t *pa
     vti_encoder_free(encoder);
 }
 
+union fact {
+    struct vti_meta_fact meta;
+    struct vti_host_fact host;
+    struct vti_process_fact process;
+    struct vti_track_fact track;
+    struct vti_clock_fact clock;
+    struct vti_clock_link_fact link;
+    struct vti_site_fact site;
+    struct vti_loss_fact loss;
+    struct vti_resource_fact resource;
+    struct vti_line_fact line;
+    struct vti_line_durations_fact durations;
+    struct vti_line_callee_fact callee;
+    struct vti_source_fact source;
+};
+
+static bool read_clock(struct vti_reader *in, struct vti_clock_fact *fact)
+{
+    struct vti_anchor anchor;
+    bool is_read = vti_clock_read(in, fact);
+
+    for (uint32_t i = 0; is_read && i < fact->anchor_count; i++)
+        require(vti_anchor_read(in, &anchor)); /* the clock promised them */
+    return is_read;
+}
+
+static bool read_resource(struct vti_reader *in, struct vti_resource_fact *fact)
+{
+    bool is_read = vti_resource_read(in, fact);
+
+    if (is_read && fact->type == VTI_RESOURCE_PROCESS) {
+        touch(fact->name);
+        touch(fact->command);
+    }
+    require(!is_read || !(fact->known >> VTI_RESOURCE_COUNT));
+    return is_read;
+}
+
+static bool read_source(struct vti_reader *in, struct vti_source_fact *fact)
+{
+    if (!vti_source_read(in, fact))
+        return false;
+    touch((struct vti_bytes){fact->file, fact->file_len});
+    touch((struct vti_bytes){fact->text, fact->text_len});
+    return true;
+}
+
+/* One entry of a block of lines or sources. */
+static bool read_line_fact(uint8_t kind, struct vti_reader *in, union fact *fact)
+{
+    switch (kind) {
+    case VTI_LINES:
+        return vti_line_read(in, &fact->line);
+    case VTI_LINE_DURATIONS:
+        return vti_line_durations_read(in, &fact->durations);
+    case VTI_LINE_CALLEES:
+        return vti_line_callee_read(in, &fact->callee);
+    case VTI_SOURCES:
+        return read_source(in, &fact->source);
+    default:
+        return false;
+    }
+}
+
+/* One entry of any other block. */
+static bool read_fact(uint8_t kind, struct vti_reader *in, union fact *fact)
+{
+    switch (kind) {
+    case VTI_META:
+        return vti_meta_read(in, &fact->meta) &&
+               touch(fact->meta.key) + touch(fact->meta.value) + 1;
+    case VTI_HOST:
+        return vti_host_read(in, &fact->host) && touch(fact->host.cpu) + 1;
+    case VTI_PROCESS:
+        return vti_process_read(in, &fact->process) && touch(fact->process.command) + 1;
+    case VTI_TRACK:
+        return vti_track_read(in, &fact->track) && touch(fact->track.name) + 1;
+    case VTI_CLOCK:
+        return read_clock(in, &fact->clock);
+    case VTI_CLOCK_LINK:
+        return vti_clock_link_read(in, &fact->link);
+    case VTI_SITES:
+        return vti_site_read(in, &fact->site) && touch(fact->site.unit) + 1;
+    case VTI_LOSSES:
+        return vti_loss_read(in, &fact->loss);
+    case VTI_RESOURCES:
+        return read_resource(in, &fact->resource);
+    default:
+        return read_line_fact(kind, in, fact);
+    }
+}
+
 static void fuzz_facts(uint8_t kind, const uint8_t *payload, size_t bytes)
 {
-    union {
-        struct vti_meta_fact meta;
-        struct vti_host_fact host;
-        struct vti_process_fact process;
-        struct vti_track_fact track;
-        struct vti_clock_fact clock;
-        struct vti_clock_link_fact link;
-        struct vti_site_fact site;
-        struct vti_loss_fact loss;
-        struct vti_line_fact line;
-        struct vti_line_durations_fact durations;
-        struct vti_line_callee_fact callee;
-        struct vti_source_fact source;
-    } fact;
-    struct vti_anchor anchor;
+    union fact fact;
     struct vti_reader in;
-    bool is_read = true;
 
     vti_reader_init(&in, payload, bytes);
-    while (is_read && vti_reader_left(&in)) {
-        switch (kind) {
-        case VTI_META:
-            is_read = vti_meta_read(&in, &fact.meta) &&
-                      touch(fact.meta.key) + touch(fact.meta.value) + 1;
-            break;
-        case VTI_HOST:
-            is_read = vti_host_read(&in, &fact.host) && touch(fact.host.cpu) + 1;
-            break;
-        case VTI_PROCESS:
-            is_read = vti_process_read(&in, &fact.process) && touch(fact.process.command) + 1;
-            break;
-        case VTI_TRACK:
-            is_read = vti_track_read(&in, &fact.track) && touch(fact.track.name) + 1;
-            break;
-        case VTI_CLOCK:
-            is_read = vti_clock_read(&in, &fact.clock);
-            for (uint32_t i = 0; is_read && i < fact.clock.anchor_count; i++)
-                require(vti_anchor_read(&in, &anchor)); /* the clock promised them */
-            break;
-        case VTI_CLOCK_LINK:
-            is_read = vti_clock_link_read(&in, &fact.link);
-            break;
-        case VTI_SITES:
-            is_read = vti_site_read(&in, &fact.site) && touch(fact.site.unit) + 1;
-            break;
-        case VTI_LOSSES:
-            is_read = vti_loss_read(&in, &fact.loss);
-            break;
-        case VTI_LINES:
-            is_read = vti_line_read(&in, &fact.line);
-            break;
-        case VTI_LINE_DURATIONS:
-            is_read = vti_line_durations_read(&in, &fact.durations);
-            break;
-        case VTI_LINE_CALLEES:
-            is_read = vti_line_callee_read(&in, &fact.callee);
-            break;
-        case VTI_SOURCES:
-            is_read = vti_source_read(&in, &fact.source) &&
-                      touch((struct vti_bytes){fact.source.file, fact.source.file_len}) +
-                          touch((struct vti_bytes){fact.source.text, fact.source.text_len}) + 1;
-            break;
-        default:
-            return;
-        }
+    while (vti_reader_left(&in) && read_fact(kind, &in, &fact)) {
     }
 }
 
-/* What was read of a task, written and read again, is the same. */
-static void fuzz_tasks(const uint8_t *payload, size_t bytes)
-{
-    struct vti_task_codec first = {0};
-    struct vti_task_codec second = {0};
-    struct vti_task_codec third = {0};
-    struct vti_task_fact fact;
-    struct vti_task_fact again;
-    struct vti_buf out = {0};
-    struct vti_reader in;
-    struct vti_reader from;
+/* What was read of tasks and edges, written and read again, is the same. */
+struct again {
+    struct vti_task_codec first, second, third; /* of the payload; of `out`: writing, reading */
+    struct vti_buf out;
+    struct vti_reader in, from;
+};
 
-    vti_reader_init(&in, payload, bytes);
-    while (vti_reader_left(&in) && vti_task_read(&in, &first, &fact)) {
-        if (fact.type < VTI_TASK_RUN || fact.type > VTI_TASK_RUN_END)
-            continue;
-        vti_buf_clear(&out);
-        vti_task_write(&out, &second, &fact);
-        vti_reader_init(&from, out.data, out.len);
-        require(vti_task_read(&from, &third, &again) && !vti_reader_left(&from));
-        require(fact.type == again.type && fact.run == again.run && fact.number == again.number);
-        require(fact.start == again.start && fact.end == again.end && fact.ready == again.ready);
-        require(fact.freed == again.freed && fact.ticks == again.ticks);
-        require(fact.bytes == again.bytes && fact.cpu_ns == again.cpu_ns);
-        if (fact.type == VTI_TASK_TASK)
-            require(is_same(fact.key, again.key) && fact.key.len <= VTI_TASK_KEY_BYTES);
-        else
-            require(is_same(fact.text, again.text));
-    }
-    vti_task_codec_fini(&first);
-    vti_task_codec_fini(&second);
-    vti_task_codec_fini(&third);
-    vti_buf_fini(&out);
+static void same_task(struct again *again, const struct vti_task_fact *fact)
+{
+    struct vti_task_fact other;
+
+    vti_task_write(&again->out, &again->second, fact);
+    vti_reader_init(&again->from, again->out.data, again->out.len);
+    require(vti_task_read(&again->from, &again->third, &other));
+    require(fact->type == other.type && fact->run == other.run && fact->number == other.number);
+    require(fact->start == other.start && fact->end == other.end && fact->ready == other.ready);
+    require(fact->freed == other.freed && fact->ticks == other.ticks);
+    require(fact->bytes == other.bytes && fact->cpu_ns == other.cpu_ns);
+    if (fact->type == VTI_TASK_TASK)
+        require(is_same(fact->key, other.key) && fact->key.len <= VTI_TASK_KEY_BYTES);
+    else
+        require(is_same(fact->text, other.text));
 }
 
-static void fuzz_edges(const uint8_t *payload, size_t bytes)
+static void same_edges(struct again *again, const struct vti_edges_fact *fact)
 {
-    struct vti_task_codec first = {0};
-    struct vti_task_codec second = {0};
-    struct vti_task_codec third = {0};
-    struct vti_edges_fact fact;
-    struct vti_edges_fact again;
-    struct vti_buf out = {0};
-    struct vti_reader in;
-    struct vti_reader from;
+    struct vti_edges_fact other;
 
-    vti_reader_init(&in, payload, bytes);
-    while (vti_reader_left(&in) && vti_edges_read(&in, &first, &fact)) {
-        vti_buf_clear(&out);
-        vti_edges_write(&out, &second, &fact);
-        vti_reader_init(&from, out.data, out.len);
-        require(vti_edges_read(&from, &third, &again) && !vti_reader_left(&from));
-        require(fact.run == again.run && fact.number == again.number && fact.count == again.count);
-        require(fact.before == again.before);
-        require(!fact.count || !memcmp(fact.dependencies, again.dependencies,
-                                       fact.count * sizeof *fact.dependencies));
+    vti_edges_write(&again->out, &again->second, fact);
+    vti_reader_init(&again->from, again->out.data, again->out.len);
+    require(vti_edges_read(&again->from, &again->third, &other));
+    require(fact->run == other.run && fact->number == other.number && fact->count == other.count);
+    require(fact->before == other.before);
+    require(!fact->count || !memcmp(fact->dependencies, other.dependencies,
+                                    fact->count * sizeof *fact->dependencies));
+}
+
+/* False: no entry that parses is left. */
+static bool fuzz_entry(struct again *again, uint8_t kind)
+{
+    struct vti_task_fact task;
+    struct vti_edges_fact edges;
+
+    vti_buf_clear(&again->out);
+    if (kind == VTI_EDGES) {
+        if (!vti_edges_read(&again->in, &again->first, &edges))
+            return false;
+        same_edges(again, &edges);
+    } else {
+        if (!vti_task_read(&again->in, &again->first, &task))
+            return false;
+        if (task.type < VTI_TASK_RUN || task.type > VTI_TASK_RUN_END)
+            return true;
+        same_task(again, &task);
     }
-    vti_task_codec_fini(&first);
-    vti_task_codec_fini(&second);
-    vti_task_codec_fini(&third);
-    vti_buf_fini(&out);
+    require(!vti_reader_left(&again->from));
+    return true;
+}
+
+static void fuzz_tasks(uint8_t kind, const uint8_t *payload, size_t bytes)
+{
+    struct again again = {0};
+
+    vti_reader_init(&again.in, payload, bytes);
+    while (vti_reader_left(&again.in) && fuzz_entry(&again, kind)) {
+    }
+    vti_task_codec_fini(&again.first);
+    vti_task_codec_fini(&again.second);
+    vti_task_codec_fini(&again.third);
+    vti_buf_fini(&again.out);
 }
 
 static void fuzz_index(const struct vti_block_header *header, const uint8_t *payload)
@@ -309,10 +351,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_events(&header, payload + 1);
     else if (header.kind == VTI_INDEX)
         fuzz_index(&header, payload + 1);
-    else if (header.kind == VTI_TASKS)
-        fuzz_tasks(payload + 1, header.payload_bytes);
-    else if (header.kind == VTI_EDGES)
-        fuzz_edges(payload + 1, header.payload_bytes);
+    else if (header.kind == VTI_TASKS || header.kind == VTI_EDGES)
+        fuzz_tasks(header.kind, payload + 1, header.payload_bytes);
     else
         fuzz_facts(header.kind, payload + 1, header.payload_bytes);
     free(payload);

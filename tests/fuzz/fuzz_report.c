@@ -1,6 +1,6 @@
 /*
  * fuzz_report.c - libFuzzer target: any bytes as a recording, put right as far as checksums go, with all that is said and
- * drawn of it: findings, the page, flame graphs, and the comparison with itself.
+ * drawn of it: findings, the page, flame graphs, the comparison with itself, and every format that it can be exported to.
  *
  * The first byte of the input chooses what is made, the second how. The numbers of a page must be those that a reader of it can
  * count with, and a recording must not differ from itself.
@@ -8,6 +8,7 @@
 #include "analyze/diff.h"
 #include "analyze/findings.h"
 #include "analyze/flame.h"
+#include "export/export.h"
 #include "page/diff.h"
 #include "page/report.h"
 #include "repair.h"
@@ -103,6 +104,22 @@ static void make_diff(vt_recording *recording)
     vti_diff_side_fini(&now);
 }
 
+/* It may be that there is nothing for a format. */
+static void make_export(vt_recording *recording, unsigned shape)
+{
+    struct vti_export_options options = {.range = {INT64_MIN, INT64_MAX, VT_NONE},
+                                         .is_compat = shape / 64 % 2};
+    unsigned count = 0;
+    uint8_t sum = 0;
+
+    while (vti_exporters[count])
+        count++;
+    if (shape / 128)
+        options.range = (struct vt_filter){0, 1000, 0};
+    (void)vti_exporters[shape % 64 % count]->run(recording, &options,
+                                                 &(struct vti_sink){take_bytes, &sum});
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int fd = -1; /* kept: making a file takes longer than reading one */
@@ -124,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (vt_recording_open(&recording, path))
         return 0;
-    switch (data[0] % 4) {
+    switch (data[0] % 5) {
     case 0:
         make_findings(recording);
         break;
@@ -134,8 +151,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 2:
         make_flame(recording, data[1]);
         break;
-    default:
+    case 3:
         make_diff(recording);
+        break;
+    default:
+        make_export(recording, data[1]);
         break;
     }
     vt_recording_close(recording);

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder) for folder in ("lib", "reader")]
 from recorded import BUILD, VENTURI, Run, recorder, run  # noqa: E402
 
 SCENES = os.path.join(BUILD, "tests", "graph", "graph_scenes")

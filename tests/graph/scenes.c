@@ -12,6 +12,7 @@
 #include <venturi/graph.h>
 
 static struct vt_run_options options = {.size = sizeof options, .workers = 2};
+static pid_t program;
 
 static int sum(struct vt_call *call)
 {
@@ -48,6 +49,13 @@ static int hang(struct vt_call *call)
     while (pause() < 0) {
     }
     return 0;
+}
+
+/* The program, also where this is only one of its workers. */
+static int kill_it(struct vt_call *call)
+{
+    kill(program, SIGKILL);
+    return hang(call);
 }
 
 static int doze(struct vt_call *call)
@@ -113,8 +121,8 @@ static int run_small(vt_function *middle)
     return code;
 }
 
-/* So many next to each other, or one after the other; then what the process took at most. */
-static int run_many(uint32_t count, int is_chain)
+/* So many next to each other, or one after the other, of which one kills the program; then what the process took at most. */
+static int run_many(uint32_t count, int is_chain, uint32_t killer)
 {
     vt_graph *graph = vt_graph_new();
     struct rusage used;
@@ -122,7 +130,8 @@ static int run_many(uint32_t count, int is_chain)
     int code;
 
     for (i = 0; i < count; i++)
-        vt_graph_call(graph, "one", sum, NULL, (uint32_t[]){i - 1}, is_chain && i > 0);
+        vt_graph_call(graph, "one", i == killer ? kill_it : sum, NULL, (uint32_t[]){i - 1},
+                      is_chain && i > 0);
     if (is_chain) {
         vt_run *run = vt_run_new(graph, &options);
 
@@ -159,6 +168,7 @@ int main(int argc, char **argv)
     const char *scene = argc > 2 ? argv[1] : "";
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    program = getpid();
     options.scheduler = argc > 2 && strcmp(argv[2], "threads") == 0     ? VT_THREADS
                         : argc > 2 && strcmp(argv[2], "processes") == 0 ? VT_PROCESSES
                                                                         : VT_SYNC;
@@ -171,7 +181,9 @@ int main(int argc, char **argv)
     if (strcmp(scene, "crashes") == 0)
         return run_small(crash);
     if (strcmp(scene, "wide") == 0 || strcmp(scene, "chain") == 0)
-        return run_many(count, *scene == 'c');
+        return run_many(count, *scene == 'c', UINT32_MAX);
+    if (strcmp(scene, "killed") == 0)
+        return run_many(count, 1, count / 2);
     if (strcmp(scene, "slow") == 0)
         return run_slowly(count);
     options.timeout = 0.1;

@@ -14,7 +14,8 @@ VENTURI = os.environ.get("VENTURI", os.path.join(BUILD, "venturi"))
 def run(command, check=True, **kw):
     """Runs a command with its output as text."""
     kw.setdefault("capture_output", True)
-    done = subprocess.run(list(map(str, command)), text=True, timeout=300, **kw)
+    kw.setdefault("timeout", 300)
+    done = subprocess.run(list(map(str, command)), text=True, **kw)
     if check:
         assert done.returncode == 0, done.stderr
     return done
@@ -24,6 +25,17 @@ def need(*commands):
     for command in commands:
         if not shutil.which(command):
             pytest.skip("no %s on this machine" % command)
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"),
+                                reason="needs root and unshare for a small file system")
+
+
+def in_small_tmpfs(size, folder, script):
+    """Runs a shell script where `folder` is a tmpfs of that size; keeps what is copied out of it."""
+    os.makedirs(folder, exist_ok=True)
+    mount = f"mount -t tmpfs -o size={size} tmpfs {folder} && {script}"
+    return run(["unshare", "-m", "sh", "-c", mount], check=False)
 
 
 class Run:

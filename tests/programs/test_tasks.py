@@ -3,6 +3,7 @@ import json
 import subprocess
 
 import pytest
+import vtread
 
 from conftest import program, tool
 
@@ -140,6 +141,8 @@ def test_flight_recorder_forgets_tasks(record):
     numbers = [row["number"] for row in recording.query("SELECT number FROM tasks")]
     assert max(numbers) == 5999 and min(numbers) > 0
     check_tasks(recording.query("SELECT * FROM tasks"))
+    read = vtread.read(recording.path).tasks
+    assert all(read.needs(*task) == [task[2] - 1] for task in read.tasks), "dependencies are forgotten with their tasks, not before"
 
 
 def test_merged_and_sliced(record, tmp_path):
@@ -159,3 +162,16 @@ def test_merged_and_sliced(record, tmp_path):
     rows = sliced.query("SELECT * FROM tasks ORDER BY begin_ns")
     assert {row["number"] for row in rows} == {row["number"] for row in kept} and len(rows) == len(kept)
     check_tasks(rows)
+
+
+def test_a_key_that_nobody_told_stays_untold(record, tmp_path):
+    """Readers show the number instead; copies must not make a key of it."""
+    record("tasks", "odd", path=tmp_path / "a.vt")
+    record("tasks", "odd", path=tmp_path / "b.vt")
+    tool("merge", tmp_path / "a.vt", tmp_path / "b.vt", "-o", tmp_path / "merged.vt")
+    tool("slice", tmp_path / "merged.vt", "--to", "1h", "-o", tmp_path / "sliced.vt")
+    for name, copies in ("a", 1), ("merged", 2), ("sliced", 2):
+        read = vtread.read(tmp_path / f"{name}.vt")
+        keys = [task.key for task in read.tasks.tasks.values()] + [task.key for _, task in read.tasks.actions]
+        assert not [key for key in keys if key.startswith("#")]
+        assert keys.count("") == copies

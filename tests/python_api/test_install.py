@@ -33,7 +33,7 @@ def installed(tmp_path_factory):
     if done.returncode:
         pytest.skip("meson-python, which builds the wheel, cannot be downloaded from here")
     source = folder / "source"
-    shutil.copytree(TOP, source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__", "*.vt"))
+    shutil.copytree(TOP, source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__", "node_modules", "*.vt"))
     done = subprocess.run([*pip, "install", source], env=pip_environment(), capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     shutil.rmtree(source)
@@ -79,11 +79,34 @@ def test_types_come_with_it(installed):
     package = next(installed.glob("lib/python3*/site-packages/venturi"))
     assert (package / "py.typed").exists() and (package / "_venturi.pyi").exists()
     names = {path.name for path in package.iterdir()}
-    assert {"_inject", "_tool", "libventuri.so.1", "libventuri-functions.so", "include", "pkgconfig"} <= names
+    assert {"_inject", "_tool", "libventuri.so.1", "libventuri-graph.so.1", "libventuri-functions.so", "include", "pkgconfig"} <= names
     assert len(list(package.glob("_venturi.cpython-*.so"))) == 1
     headers = {path.name for path in (package / "include" / "venturi").iterdir()}
-    assert "context.h" in headers and not headers & {"http.h", "service.h"}, "no headers of a library that is not there"
+    assert {"context.h", "task.h", "graph.h", "blocks.h"} <= headers and not headers & {"http.h", "service.h"}, "no headers of a library that is not there"
     assert (package / "compat" / "osprofiler" / "drivers" / "base.py").exists() and (package / "web.py").exists()
+
+
+GET = """
+from operator import add, mul
+import venturi.dask, venturi.dask.multiprocessing, venturi.dask.threaded
+if __name__ == "__main__":
+    graph = {"x": 1, "y": (add, "x", 2), ("z", 0): (mul, "y", "y")}
+    gets = venturi.dask.get, venturi.dask.get_sync, venturi.dask.threaded.get, venturi.dask.multiprocessing.get
+    print([get(graph, ["y", ("z", 0)]) for get in gets])
+"""
+
+
+def test_graphs_come_with_it(installed, tmp_path):
+    """Without dask, which is not there; spawned workers find their libraries too."""
+    (tmp_path / "get.py").write_text(GET)
+    tool = installed / "bin" / "venturi"
+    done = subprocess.run([tool, "run", "-q", "-o", "x.vt", "get.py"], cwd=tmp_path, capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (0, str([(3, 9)] * 4) + "\n", "")
+    done = subprocess.run([tool, "query", "--json", "x.vt", "select scheduler, tasks from task_runs order by run"], cwd=tmp_path,
+                          capture_output=True, text=True, env=environment())
+    runs = json.loads(done.stdout)
+    assert [row["tasks"] for row in runs] == [2] * 4
+    assert [row["scheduler"] for row in runs][1:] == ["sync", "threads", "processes"]
 
 
 PROGRAM = """
@@ -100,6 +123,28 @@ static double spin(long ms) {
 }
 static double twice(long ms) { return spin(ms) + spin(ms); }
 int main(void) { return twice(60) < 0; }
+"""
+
+
+GRAPH = """
+#include <stdio.h>
+#include <venturi/graph.h>
+static int add(struct vt_call *call) {
+    call->result = vt_datum_int(call->arg_count ? call->args[0]->as.number + 1 : 1);
+    return 0;
+}
+int main(void) {
+    struct vt_run_options options = {.size = sizeof options, .scheduler = VT_PROCESSES, .workers = 2};
+    vt_graph *graph = vt_graph_new();
+    uint32_t first = vt_graph_call(graph, "add", add, NULL, NULL, 0);
+    vt_graph_call(graph, "add", add, NULL, &first, 1);
+    vt_run *run = vt_run_new(graph, &options);
+    int code = vt_run_go(run);
+    printf("%d\\n", code ? code : (int)vt_run_result(run, 0)->as.number);
+    vt_run_free(run);
+    vt_graph_free(graph);
+    return code != 0;
+}
 """
 
 
@@ -133,7 +178,9 @@ def test_c_programs(installed, tmp_path):
         return
     package = next(installed.glob("lib/python3*/site-packages/venturi"))
     (tmp_path / "point.c").write_text('#include <venturi/venturi.h>\nint main(void) { VT_SPAN("all"); return 0; }\n')
-    for name, code in (("venturi", "point.c"), ("venturi-functions", "prog.c")):
+    (tmp_path / "graph.c").write_text(GRAPH)
+    for name, code, says in (("venturi", "point.c", ""), ("venturi-functions", "prog.c", ""), ("venturi-graph", "graph.c", "2\n")):
         flags = run("pkg-config", "--cflags", "--libs", name, PKG_CONFIG_PATH=str(package / "pkgconfig")).stdout.split()
         run("cc", "-O1", code, *flags, "-o", "linked")
-        assert "nothing" not in run(tool, "run", "-f", "-o", "p.vt", "./linked").stderr
+        done = run(tool, "run", "-f", "-o", "p.vt", "./linked")
+        assert done.stdout == says and "nothing" not in done.stderr

@@ -489,19 +489,21 @@ class _EventDecoder:
         return self.known_rest(kind, body)
 
     def known_rest(self, kind: int, body: Cursor) -> Event:
-        if kind == 7:
-            return self.event("async_begin", body.varint(), async_id=body.varint())
-        if kind == 8:
-            return self.event("async_end", None, async_id=body.varint(), flags=body.varint())
-        if kind == 9:
-            span, key = body.fields("vv")
-            return self.event("async_attribute", key, async_id=span, value=body.value())
+        if kind in (7, 8, 9, 11):
+            site = body.varint() if kind in (7, 11) else None
+            span = body.varint()
+            return self.known_async(kind, body, site, span) if span else self.event("unknown", None, value=(kind, body.data))
         if kind == 10:
             value = dict(zip(("reason", "events", "duration"), body.fields("vvv")))
             return self.event("lost", None, value=value)
-        if kind == 11:
-            return self.event("async_begin", body.varint(), async_id=body.varint(), trace=self.trace(body))
         return self.event("unknown", None, value=(kind, body.data))
+
+    def known_async(self, kind: int, body: Cursor, site: Optional[int], span: int) -> Event:
+        if kind == 8:
+            return self.event("async_end", None, async_id=span, flags=body.varint())
+        if kind == 9:
+            return self.event("async_attribute", body.varint(), async_id=span, value=body.value())
+        return self.event("async_begin", site, async_id=span, trace=self.trace(body) if kind == 11 else None)
 
     def trace(self, body: Cursor) -> Trace:
         how = body.varint()

@@ -19,7 +19,7 @@ struct counted {
     long is_alive;
 };
 
-static void pause_ms(long ms)
+void kit_pause(long ms)
 {
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
 
@@ -53,8 +53,33 @@ void kit_end(void)
     for (i = 0; i < 2000 && __atomic_load_n(&kit_made, __ATOMIC_ACQUIRE) !=
                                 __atomic_load_n(&kit_destroyed, __ATOMIC_ACQUIRE);
          i++)
-        pause_ms(5);
+        kit_pause(5);
     assert_int_equal(kit_made, kit_destroyed);
+}
+
+vt_run *kit_run(struct kit_scene *scene)
+{
+    vt_run_free(scene->run);
+    scene->run = vt_run_new(scene->graph, &scene->options);
+    assert_non_null(scene->run);
+    return scene->run;
+}
+
+void kit_in_every_way(void **state)
+{
+    kit_test *const *test = *state;
+    int way;
+
+    for (way = 0; way < KIT_WAYS; way++) {
+        struct kit_scene scene = {
+            .way = (enum kit_way)way, .options = kit_options(way), .graph = vt_graph_new()};
+
+        kit_begin();
+        (*test)(&scene);
+        vt_run_free(scene.run);
+        vt_graph_free(scene.graph);
+        kit_end();
+    }
 }
 
 static void destroy(void *data, void *with)
@@ -99,6 +124,30 @@ int kit_sum(struct vt_call *call)
     return 0;
 }
 
+int kit_mix(struct vt_call *call)
+{
+    int64_t sum = 1;
+    size_t i;
+
+    for (i = 0; i < call->arg_count; i++)
+        sum = (sum * 31 + call->args[i]->as.number) % 1000003;
+    call->result = vt_datum_int(sum);
+    return 0;
+}
+
+void kit_same(const struct vt_datum *want, struct vt_datum *got)
+{
+    assert_int_equal(got->type, want->type);
+    if (want->type == VT_DATUM_BYTES) {
+        assert_int_equal(got->size, want->size);
+        assert_memory_equal(got->as.data, want->as.data, want->size);
+    } else {
+        assert_int_equal(got->as.number, want->as.number);
+    }
+    if (got->destroy)
+        got->destroy(got->as.data, got->with);
+}
+
 int kit_fail(struct vt_call *call)
 {
     call->result = kit_value(1);
@@ -114,7 +163,7 @@ int kit_fail_first(struct vt_call *call)
 int kit_until_told(struct vt_call *call)
 {
     while (!vt_call_is_cancelled(call))
-        pause_ms(1);
+        kit_pause(1);
     call->result = kit_value(3);
     return 0;
 }
@@ -123,7 +172,7 @@ int kit_sleep(struct vt_call *call)
 {
     size_t i;
 
-    pause_ms((long)(uintptr_t)call->user);
+    kit_pause((long)(uintptr_t)call->user);
     call->result = kit_value(4);
     for (i = 0; i < call->arg_count; i++)
         assert_true(kit_number(call->args[i]) != 0); /* it is still there */

@@ -11,6 +11,28 @@ extern const char *const kit_names[KIT_WAYS];
 /* Options for a way, with callbacks that do nothing where it needs some. */
 struct vt_run_options kit_options(enum kit_way way);
 
+/* What a test has to run in one of the ways: a graph without anything in it, and a run if it asks for one. */
+struct kit_scene {
+    enum kit_way way;
+    struct vt_run_options options;
+    vt_graph *graph; /* given up after the test, as is the run; the test may do it and set NULL */
+    vt_run *run;
+};
+
+/* A new run of the scene's graph with its options; the one before it is given up. */
+vt_run *kit_run(struct kit_scene *scene);
+
+/* A test for cmocka that goes through `test` once in every way, and sees that nothing is left of it. */
+typedef void kit_test(struct kit_scene *scene);
+void kit_in_every_way(void **state);
+#define KIT_EVERY_WAY(test)                                                                        \
+    {                                                                                              \
+#test, kit_in_every_way, NULL, NULL, &(kit_test *)                                         \
+        {                                                                                          \
+            test                                                                                   \
+        }                                                                                          \
+    }
+
 /* Values that were made and values that were destroyed since kit_begin(), and how many there were at a time; atomic. */
 extern long kit_made, kit_destroyed, kit_most;
 void kit_begin(void);
@@ -26,9 +48,17 @@ int64_t kit_number(const struct vt_datum *value);
  * takes until it is told to stop; sleeps `user` milliseconds whatever it is told. */
 vt_function kit_sum, kit_fail, kit_fail_first, kit_until_told, kit_sleep;
 
+/* A number made of numbers, in which it matters which came first. */
+vt_function kit_mix;
+
+/* Their types and contents are the same; `got` is given up. */
+void kit_same(const struct vt_datum *want, struct vt_datum *got);
+
 /* Whether this very program can be started again: under an emulator the kernel would have to know of it. A program that asks must
  * end at once where KIT_PROBE is in its environment. */
 int kit_can_start_itself(void);
+
+void kit_pause(long ms);
 
 /* A number for `user`. */
 void *kit_user(long number);

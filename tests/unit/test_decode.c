@@ -70,6 +70,29 @@ static void unknown_types_are_skipped(void **state)
     assert_int_equal(vti_decoder_next(&decoder, &event), 0);
 }
 
+/* No async span has the id 0: begin, end, attribute and begin in a trace (whose ids are not there either). */
+static void async_spans_without_id_are_skipped(void **state)
+{
+    static const uint8_t payload[] = {
+        0,                          /* open stack */
+        T(1, 3), 7,  2, 9, 0,       /* begins */
+        T(1, 3), 8,  2, 0, 0,       /* ends */
+        T(1, 3), 9,  4, 0, 9, 1, 2, /* has an attribute */
+        T(1, 3), 11, 2, 9, 0,       /* begins */
+        T(1, 3), 7,  2, 9, 1,       /* one with an id */
+    };
+    struct vti_decoder decoder;
+    struct vti_event event;
+
+    (void)state;
+    assert_int_equal(start(&decoder, payload, sizeof payload, 5), 0);
+    assert_int_equal(vti_decoder_next(&decoder, &event), 1);
+    assert_int_equal(event.kind, VTI_EVENT_ASYNC_BEGIN);
+    assert_int_equal(event.async_id, 1);
+    assert_int_equal(event.ticks, 105);
+    assert_int_equal(vti_decoder_next(&decoder, &event), 0);
+}
+
 static void guesses(void **state)
 {
     static const uint8_t payload[] = {
@@ -437,6 +460,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_types_are_skipped),
+        cmocka_unit_test(async_spans_without_id_are_skipped),
         cmocka_unit_test(guesses),
         cmocka_unit_test(short_bodies),
         cmocka_unit_test(ends_without_a_span_are_given),

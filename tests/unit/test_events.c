@@ -290,7 +290,7 @@ static void random_other(struct vti_event *event)
         event->site = random_site();
         random_value(&event->value);
     }
-    event->async_id = random_u64() >> below(64);
+    event->async_id = random_u64() >> below(63) | 1; /* never 0 */
 }
 
 static void random_event(struct vti_event *event, uint64_t ticks, uint32_t depth, uint32_t deepest)

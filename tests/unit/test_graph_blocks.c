@@ -2,6 +2,8 @@
  * test_graph_blocks.c - graphs cut into blocks: every task in one, none waits for a later one, none is too small; run one by one, each from
  * its saved bytes, they give what the whole graph gives.
  */
+#include "graph_kit.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -11,16 +13,6 @@
 #include <venturi/blocks.h>
 
 #include <cmocka.h>
-
-static int add(struct vt_call *call)
-{
-    int64_t sum = 1;
-
-    for (size_t i = 0; i < call->arg_count; i++)
-        sum = (sum * 31 + call->args[i]->as.number) % 1000003;
-    call->result = vt_datum_int(sum);
-    return 0;
-}
 
 static vt_graph *random_graph(unsigned seed, unsigned count)
 {
@@ -39,7 +31,7 @@ static vt_graph *random_graph(unsigned seed, unsigned count)
                                                     .task = i - (seed >> 17) % (i < 30 ? i : 30)};
         }
         snprintf(key, sizeof key, "key-%u", i);
-        vt_graph_task(graph, i % 3 ? key : NULL, "add", add, NULL, args, arg_count);
+        vt_graph_task(graph, i % 3 ? key : NULL, "add", kit_mix, NULL, args, arg_count);
     }
     return graph;
 }
@@ -134,8 +126,8 @@ static void test_few_cuts(void **state)
     (void)state;
     for (int step = 0; step < 50; step++)
         for (int i = 0; i < 20; i++)
-            ends[i] = vt_graph_call(graph, "add", add, NULL, &ends[i], step ? 1 : 0);
-    last = vt_graph_call(graph, "add", add, NULL, ends, 20);
+            ends[i] = vt_graph_call(graph, "add", kit_mix, NULL, &ends[i], step ? 1 : 0);
+    last = vt_graph_call(graph, "add", kit_mix, NULL, ends, 20);
     blocks = vt_graph_blocks(graph, &last, 1, &options);
     assert_int_equal(vt_blocks_count(blocks), 20);
     for (uint32_t i = 0; i < vt_blocks_count(blocks); i++) {
@@ -162,7 +154,7 @@ static void test_costs(void **state)
 
     (void)state;
     for (int i = 0; i < 30; i++) {
-        last = vt_graph_call(graph, "add", add, NULL, &last, i ? 1 : 0);
+        last = vt_graph_call(graph, "add", kit_mix, NULL, &last, i ? 1 : 0);
         costs[i] = i < 10 ? 2 : i < 20 ? 0.1 : -1;
     }
     blocks = vt_graph_blocks(graph, NULL, 0, &options);
@@ -188,7 +180,7 @@ static void test_aliases(void **state)
     (void)state;
     vt_graph_literal(graph, "two", vt_datum_int(2));
     wanted[0] = vt_graph_alias(graph, "as two", "two");
-    vt_graph_task(graph, "x", "add", add, NULL, (struct vt_arg[]){VT_ARG_KEY("as two")}, 1);
+    vt_graph_task(graph, "x", "add", kit_mix, NULL, (struct vt_arg[]){VT_ARG_KEY("as two")}, 1);
     wanted[1] = vt_graph_alias(graph, "as x", "x");
     wanted[2] = vt_graph_find(graph, "x");
     check_all(graph, wanted, 3, NULL, 0);
@@ -203,13 +195,13 @@ static void test_wrong(void **state)
     vt_blocks *blocks;
 
     (void)state;
-    vt_graph_task(graph, "a", "add", add, NULL, (struct vt_arg[]){VT_ARG_KEY("b")}, 1);
-    vt_graph_task(graph, "b", "add", add, NULL, (struct vt_arg[]){VT_ARG_KEY("a")}, 1);
+    vt_graph_task(graph, "a", "add", kit_mix, NULL, (struct vt_arg[]){VT_ARG_KEY("b")}, 1);
+    vt_graph_task(graph, "b", "add", kit_mix, NULL, (struct vt_arg[]){VT_ARG_KEY("a")}, 1);
     assert_null(vt_graph_blocks(graph, NULL, 0, NULL));
     assert_non_null(strstr(vt_graph_error(graph), "a -> b -> a"));
     vt_graph_free(graph);
     graph = vt_graph_new();
-    vt_graph_task(graph, "c", "add", add, NULL, NULL, 0);
+    vt_graph_task(graph, "c", "add", kit_mix, NULL, NULL, 0);
     assert_null(vt_graph_blocks(graph, &wanted, 1, NULL));
     blocks = vt_graph_blocks(graph, NULL, 0, NULL);
     assert_null(vt_blocks_graph(blocks, 1));
@@ -225,6 +217,6 @@ int main(void)
         cmocka_unit_test(test_wrong),
     };
 
-    vt_function_register("add", add);
+    vt_function_register("add", kit_mix);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,17 +114,9 @@ static void same_as_sync(vt_graph *graph, uint32_t task, const struct vt_run_opt
     struct vt_datum expected = run_for(graph, task, NULL);
     struct vt_datum value = run_for(graph, task, options);
 
-    assert_int_equal(value.type, expected.type);
-    if (value.type == VT_DATUM_BYTES) {
-        assert_int_equal(value.size, expected.size);
-        assert_memory_equal(value.as.data, expected.as.data, value.size);
-    } else {
-        assert_int_equal(value.as.number, expected.as.number);
-    }
+    kit_same(&expected, &value);
     if (expected.destroy)
         expected.destroy(expected.as.data, expected.with);
-    if (value.destroy)
-        value.destroy(value.as.data, value.with);
 }
 
 static void fails_with(vt_graph *graph, const char *key, const struct vt_run_options *options,

@@ -19,20 +19,12 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <venturi/graph.h>
 
 #include <cmocka.h>
 
 #define KILLS 25
-
-static void sleep_ms(long ms)
-{
-    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&pause, NULL);
-}
 
 static int one(struct vt_call *call)
 {
@@ -85,7 +77,7 @@ static int sleep_long(struct vt_call *call)
 {
     (void)call;
     for (;;)
-        sleep_ms(1000);
+        kit_pause(1000);
     return 0;
 }
 
@@ -93,7 +85,7 @@ static int wait_for_cancel(struct vt_call *call)
 {
     *(atomic_int *)call->user = 1;
     while (!vt_call_is_cancelled(call))
-        sleep_ms(1);
+        kit_pause(1);
     *(atomic_int *)call->user = 2;
     return vt_call_fail(call, "given up");
 }
@@ -199,7 +191,7 @@ static void *cancel_when_set(void *with)
     struct canceller *canceller = with;
 
     while (!atomic_load(canceller->flag))
-        sleep_ms(1);
+        kit_pause(1);
     vt_run_cancel(canceller->run);
     return NULL;
 }
@@ -247,7 +239,7 @@ static int count_up(struct vt_call *call)
 static int wait_for_all(struct vt_call *call)
 {
     while (atomic_load((atomic_int *)call->user) < 600)
-        sleep_ms(1);
+        kit_pause(1);
     return one(call);
 }
 

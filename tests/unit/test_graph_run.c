@@ -32,167 +32,122 @@ static uint32_t add_tree(vt_graph *graph, uint32_t leaves)
     return from;
 }
 
-static void trees(void **state)
+static void trees(struct kit_scene *scene)
 {
-    int way;
+    uint32_t top = add_tree(scene->graph, 2048);
+    vt_run *run = kit_run(scene);
+    uint64_t done, total;
 
-    (void)state;
-    for (way = 0; way < KIT_WAYS; way++) {
-        struct vt_run_options options = kit_options(way);
-        vt_graph *graph = vt_graph_new();
-        uint32_t top = add_tree(graph, 2048);
-        vt_run *run = vt_run_new(graph, &options);
-        uint64_t done, total;
-
-        kit_begin();
-        assert_int_equal(vt_run_want_task(run, top), 0);
-        assert_int_equal(vt_run_go(run), 0);
-        assert_int_equal(kit_number(vt_run_result(run, 0)), 4095);
-        assert_int_equal(kit_made, 4095);
-        assert_int_equal(kit_destroyed, 4094);
-        assert_in_range(kit_most, 2, 400);
-        vt_run_progress(run, &done, &total);
-        assert_int_equal(done, 4095);
-        assert_int_equal(total, 4095);
-        assert_null(vt_run_error(run));
-        assert_true(vt_run_go(run) < 0);
-        assert_string_equal(vt_run_error(run)->message, "a run can only be run once");
-        assert_int_equal(kit_number(vt_run_result(run, 0)), 4095);
-        vt_run_free(run);
-        vt_graph_free(graph);
-        kit_end();
-    }
+    assert_int_equal(vt_run_want_task(run, top), 0);
+    assert_int_equal(vt_run_go(run), 0);
+    assert_int_equal(kit_number(vt_run_result(run, 0)), 4095);
+    assert_int_equal(kit_made, 4095);
+    assert_int_equal(kit_destroyed, 4094);
+    assert_in_range(kit_most, 2, 400);
+    vt_run_progress(run, &done, &total);
+    assert_int_equal(done, 4095);
+    assert_int_equal(total, 4095);
+    assert_null(vt_run_error(run));
+    assert_true(vt_run_go(run) < 0);
+    assert_string_equal(vt_run_error(run)->message, "a run can only be run once");
+    assert_int_equal(kit_number(vt_run_result(run, 0)), 4095);
 }
 
-static void long_chains(void **state)
+static void long_chains(struct kit_scene *scene)
 {
-    int way;
+    uint32_t length = scene->way == KIT_CENTRAL ? 5000 : 100000, i;
+    vt_graph *graph = scene->graph;
+    vt_run *run = kit_run(scene);
 
-    (void)state;
-    for (way = 0; way < KIT_WAYS; way++) {
-        uint32_t length = way == KIT_CENTRAL ? 5000 : 100000, i;
-        struct vt_run_options options = kit_options(way);
-        vt_graph *graph = vt_graph_new();
-        vt_run *run = vt_run_new(graph, &options);
-
-        kit_begin();
-        /* Each needs the next: the order of adding is the wrong one. */
-        for (i = 0; i < length; i++)
-            vt_graph_call(graph, "link", kit_sum, NULL, (uint32_t[]){i + 1}, i + 1 < length);
-        vt_run_want_task(run, 0);
-        assert_int_equal(vt_run_go(run), 0);
-        assert_int_equal(kit_number(vt_run_result(run, 0)), length);
-        assert_in_range(kit_most, 1, 3); /* each is given up right after its use */
-        vt_run_free(run);
-        vt_graph_free(graph);
-        kit_end();
-    }
+    /* Each needs the next: the order of adding is the wrong one. */
+    for (i = 0; i < length; i++)
+        vt_graph_call(graph, "link", kit_sum, NULL, (uint32_t[]){i + 1}, i + 1 < length);
+    vt_run_want_task(run, 0);
+    assert_int_equal(vt_run_go(run), 0);
+    assert_int_equal(kit_number(vt_run_result(run, 0)), length);
+    assert_in_range(kit_most, 1, 3); /* each is given up right after its use */
 }
 
-static void wide_graphs(void **state)
+static void wide_graphs(struct kit_scene *scene)
 {
-    int way;
+    uint32_t width = scene->way == KIT_CENTRAL ? 3000 : 100000, i;
+    vt_graph *graph = scene->graph;
+    uint32_t *middle = malloc(width * sizeof *middle);
+    uint32_t first = vt_graph_call(graph, "first", kit_sum, NULL, NULL, 0);
+    vt_run *run = kit_run(scene);
 
-    (void)state;
-    for (way = 0; way < KIT_WAYS; way++) {
-        uint32_t width = way == KIT_CENTRAL ? 3000 : 100000, i;
-        struct vt_run_options options = kit_options(way);
-        vt_graph *graph = vt_graph_new();
-        uint32_t *middle = malloc(width * sizeof *middle);
-        uint32_t first = vt_graph_call(graph, "first", kit_sum, NULL, NULL, 0);
-        vt_run *run = vt_run_new(graph, &options);
-
-        kit_begin();
-        for (i = 0; i < width; i++)
-            middle[i] = vt_graph_call(graph, "middle", kit_sum, NULL, &first, 1);
-        vt_graph_call(graph, "last", kit_sum, NULL, middle, width);
-        free(middle);
-        assert_int_equal(vt_run_go(run), 0);
-        assert_int_equal(kit_number(vt_run_result(run, 0)), 1 + 2 * width);
-        assert_null(vt_run_result(run, 1));
-        vt_run_free(run);
-        vt_graph_free(graph);
-        kit_end();
-    }
+    for (i = 0; i < width; i++)
+        middle[i] = vt_graph_call(graph, "middle", kit_sum, NULL, &first, 1);
+    vt_graph_call(graph, "last", kit_sum, NULL, middle, width);
+    free(middle);
+    assert_int_equal(vt_run_go(run), 0);
+    assert_int_equal(kit_number(vt_run_result(run, 0)), 1 + 2 * width);
+    assert_null(vt_run_result(run, 1));
 }
 
-static void only_what_is_wanted(void **state)
+static void only_what_is_wanted(struct kit_scene *scene)
 {
-    int way;
+    vt_graph *graph = scene->graph;
+    vt_run *run = kit_run(scene);
+    struct vt_datum taken;
+    uint64_t done, total;
+    struct vt_task known;
+    int is_estimated;
 
-    (void)state;
-    for (way = 0; way < KIT_WAYS; way++) {
-        struct vt_run_options options = kit_options(way);
-        vt_graph *graph = vt_graph_new();
-        vt_run *run = vt_run_new(graph, &options);
-        struct vt_datum taken;
-        uint64_t done, total;
-        struct vt_task known;
+    vt_graph_task(graph, "a", "sum", kit_sum, NULL, NULL, 0);
+    vt_graph_task(graph, "b", "sum", kit_sum, NULL, (struct vt_arg[]){VT_ARG_KEY("a")}, 1);
+    vt_graph_task(graph, "c", "sum", kit_sum, NULL, (struct vt_arg[]){VT_ARG_KEY("b")}, 1);
+    vt_graph_task(graph, "d", "bad", kit_fail, NULL, (struct vt_arg[]){VT_ARG_KEY("a")}, 1);
+    vt_run_want(run, "c");
+    vt_run_want(run, "a");
+    vt_run_want(run, "c");
+    assert_int_equal(vt_run_go(run), 0);
+    vt_run_progress(run, &done, &total);
+    assert_int_equal(total, 3);
+    assert_int_equal(kit_number(vt_run_result(run, 0)), 3);
+    assert_int_equal(kit_number(vt_run_result(run, 1)), 1);
+    taken = vt_run_take(run, 2);
+    assert_int_equal(kit_number(&taken), 3);
+    assert_null(vt_run_result(run, 0));
+    assert_int_equal(vt_run_task(run, 3, &known, &is_estimated), 0);
+    vt_run_free(run);
+    vt_graph_free(graph);
+    scene->run = NULL;
+    scene->graph = NULL;
+    assert_int_equal(kit_made - kit_destroyed, 1);
+    taken.destroy(taken.as.data, taken.with);
+}
+
+static void times_are_in_order(struct kit_scene *scene)
+{
+    int is_alone = scene->way == KIT_SYNC || scene->way == KIT_WATCHED;
+    uint64_t before = vt_task_clock(), pid, tid;
+    uint32_t top = add_tree(scene->graph, 64), i;
+    vt_run *run = kit_run(scene);
+
+    vt_run_want_task(run, top);
+    assert_int_equal(vt_run_go(run), 0);
+    for (i = 0; i <= top; i++) {
+        struct vt_task task;
         int is_estimated;
+        size_t k;
 
-        kit_begin();
-        vt_graph_task(graph, "a", "sum", kit_sum, NULL, NULL, 0);
-        vt_graph_task(graph, "b", "sum", kit_sum, NULL, (struct vt_arg[]){VT_ARG_KEY("a")}, 1);
-        vt_graph_task(graph, "c", "sum", kit_sum, NULL, (struct vt_arg[]){VT_ARG_KEY("b")}, 1);
-        vt_graph_task(graph, "d", "bad", kit_fail, NULL, (struct vt_arg[]){VT_ARG_KEY("a")}, 1);
-        vt_run_want(run, "c");
-        vt_run_want(run, "a");
-        vt_run_want(run, "c");
-        assert_int_equal(vt_run_go(run), 0);
-        vt_run_progress(run, &done, &total);
-        assert_int_equal(total, 3);
-        assert_int_equal(kit_number(vt_run_result(run, 0)), 3);
-        assert_int_equal(kit_number(vt_run_result(run, 1)), 1);
-        taken = vt_run_take(run, 2);
-        assert_int_equal(kit_number(&taken), 3);
-        assert_null(vt_run_result(run, 0));
-        assert_int_equal(vt_run_task(run, 3, &known, &is_estimated), 0);
-        vt_run_free(run);
-        vt_graph_free(graph);
-        assert_int_equal(kit_made - kit_destroyed, 1);
-        taken.destroy(taken.as.data, taken.with);
-        kit_end();
-    }
-}
+        assert_int_equal(vt_run_task(run, i, &task, &is_estimated), 1);
+        assert_int_equal(task.state, VT_TASK_DONE);
+        assert_true(before <= task.ready && task.ready <= task.start && task.start <= task.end);
+        assert_true(task.end <= vt_task_clock());
+        assert_true(task.cpu_ns != VT_UNKNOWN && is_estimated);
+        assert_int_equal(task.bytes, 16);
+        assert_true(i == top ? task.freed == 0 : task.freed >= task.end);
+        for (k = 0; k < task.dependency_count; k++) {
+            struct vt_task other;
 
-static void times_are_in_order(void **state)
-{
-    int way;
-
-    (void)state;
-    for (way = 0; way < KIT_WAYS; way++) {
-        struct vt_run_options options = kit_options(way);
-        uint64_t before = vt_task_clock(), pid, tid;
-        vt_graph *graph = vt_graph_new();
-        vt_run *run = vt_run_new(graph, &options);
-        uint32_t top = add_tree(graph, 64), i;
-
-        vt_run_want_task(run, top);
-        assert_int_equal(vt_run_go(run), 0);
-        for (i = 0; i <= top; i++) {
-            struct vt_task task;
-            int is_estimated;
-            size_t k;
-
-            assert_int_equal(vt_run_task(run, i, &task, &is_estimated), 1);
-            assert_int_equal(task.state, VT_TASK_DONE);
-            assert_true(before <= task.ready && task.ready <= task.start && task.start <= task.end);
-            assert_true(task.end <= vt_task_clock());
-            assert_true(task.cpu_ns != VT_UNKNOWN && is_estimated);
-            assert_int_equal(task.bytes, 16);
-            assert_true(i == top ? task.freed == 0 : task.freed >= task.end);
-            for (k = 0; k < task.dependency_count; k++) {
-                struct vt_task other;
-
-                vt_run_task(run, task.dependencies[k], &other, &is_estimated);
-                assert_true(other.end <= task.ready);
-            }
-            vt_run_worker(run, task.worker, &pid, &tid);
-            assert_int_equal(pid, getpid());
-            assert_true(tid != 0 && (way == KIT_SYNC || way == KIT_WATCHED) == (tid == pid));
+            vt_run_task(run, task.dependencies[k], &other, &is_estimated);
+            assert_true(other.end <= task.ready);
         }
-        vt_run_free(run);
-        vt_graph_free(graph);
+        vt_run_worker(run, task.worker, &pid, &tid);
+        assert_int_equal(pid, getpid());
+        assert_true(tid != 0 && is_alone == (tid == pid));
     }
 }
 
@@ -279,58 +234,38 @@ static void one_graph_by_several_threads(void **state)
     kit_end();
 }
 
-static void nothing_to_do(void **state)
+static void nothing_to_do(struct kit_scene *scene)
 {
-    int way;
+    vt_graph *graph = scene->graph;
+    vt_run *run = kit_run(scene);
 
-    (void)state;
-    for (way = 0; way < KIT_WAYS; way++) {
-        struct vt_run_options options = kit_options(way);
-        vt_graph *graph = vt_graph_new();
-        vt_run *run = vt_run_new(graph, &options);
-
-        assert_int_equal(vt_run_go(run), 0);
-        assert_null(vt_run_result(run, 0));
-        vt_run_free(run);
-        run = vt_run_new(graph, &options);
-        vt_graph_literal(graph, "x", vt_datum_double(0.5));
-        vt_run_want(run, "x");
-        assert_int_equal(vt_run_go(run), 0);
-        assert_true(vt_run_result(run, 0)->as.real == 0.5);
-        vt_run_free(run);
-        run = vt_run_new(graph, &options);
-        vt_run_free(run); /* never run */
-        vt_graph_free(graph);
-    }
+    assert_int_equal(vt_run_go(run), 0);
+    assert_null(vt_run_result(run, 0));
+    run = kit_run(scene);
+    vt_graph_literal(graph, "x", vt_datum_double(0.5));
+    vt_run_want(run, "x");
+    assert_int_equal(vt_run_go(run), 0);
+    assert_true(vt_run_result(run, 0)->as.real == 0.5);
+    kit_run(scene); /* never run */
 }
 
-static void unknown_keys_are_not_forgotten(void **state)
+static void unknown_keys_are_not_forgotten(struct kit_scene *scene)
 {
-    int way;
+    vt_graph *graph = scene->graph;
+    vt_run *run = kit_run(scene);
 
-    (void)state;
-    for (way = 0; way < KIT_WAYS; way++) {
-        struct vt_run_options options = kit_options(way);
-        vt_graph *graph = vt_graph_new();
-        vt_run *run = vt_run_new(graph, &options);
-
-        kit_begin();
-        vt_graph_task(graph, "x", "sum", kit_sum, NULL, NULL, 0);
-        assert_int_equal(vt_run_want(run, "x"), 0);
-        assert_true(vt_run_want(run, "nokey") < 0);
-        assert_string_equal(vt_run_error(run)->message, "no key 'nokey' in the graph");
-        assert_true(vt_run_go(run) < 0);
-        assert_string_equal(vt_run_error(run)->message, "no key 'nokey' in the graph");
-        assert_null(vt_run_result(run, 0));
-        assert_int_equal(kit_made, 0);
-        vt_run_free(run);
-        run = vt_run_new(graph, &options);
-        assert_true(vt_run_want_task(run, 1) < 0);
-        assert_true(vt_run_go(run) < 0);
-        assert_string_equal(vt_run_error(run)->message, "no task 1 in the graph");
-        vt_run_free(run);
-        vt_graph_free(graph);
-    }
+    vt_graph_task(graph, "x", "sum", kit_sum, NULL, NULL, 0);
+    assert_int_equal(vt_run_want(run, "x"), 0);
+    assert_true(vt_run_want(run, "nokey") < 0);
+    assert_string_equal(vt_run_error(run)->message, "no key 'nokey' in the graph");
+    assert_true(vt_run_go(run) < 0);
+    assert_string_equal(vt_run_error(run)->message, "no key 'nokey' in the graph");
+    assert_null(vt_run_result(run, 0));
+    assert_int_equal(kit_made, 0);
+    run = kit_run(scene);
+    assert_true(vt_run_want_task(run, 1) < 0);
+    assert_true(vt_run_go(run) < 0);
+    assert_string_equal(vt_run_error(run)->message, "no task 1 in the graph");
 }
 
 /* Options of a size: the start of what is known, all of it, and more. */
@@ -376,15 +311,15 @@ static void options_have_a_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees),
-        cmocka_unit_test(long_chains),
-        cmocka_unit_test(wide_graphs),
-        cmocka_unit_test(only_what_is_wanted),
-        cmocka_unit_test(times_are_in_order),
+        KIT_EVERY_WAY(trees),
+        KIT_EVERY_WAY(long_chains),
+        KIT_EVERY_WAY(wide_graphs),
+        KIT_EVERY_WAY(only_what_is_wanted),
+        KIT_EVERY_WAY(times_are_in_order),
         cmocka_unit_test(priorities),
         cmocka_unit_test(one_graph_by_several_threads),
-        cmocka_unit_test(nothing_to_do),
-        cmocka_unit_test(unknown_keys_are_not_forgotten),
+        KIT_EVERY_WAY(nothing_to_do),
+        KIT_EVERY_WAY(unknown_keys_are_not_forgotten),
         cmocka_unit_test(options_have_a_size),
     };
 

@@ -1,4 +1,6 @@
 /* test_graph_save.c - graphs and values as bytes: what comes back is the same, what cannot travel is refused by its key, damage is found. */
+#include "graph_kit.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -184,15 +186,7 @@ static void same_value(struct vt_datum value)
 
     assert_int_equal(vt_datum_save(&value, &bytes, &size), 0);
     assert_int_equal(vt_datum_load(&loaded, bytes, size), 0);
-    assert_int_equal(loaded.type, value.type);
-    if (value.type == VT_DATUM_BYTES) {
-        assert_int_equal(loaded.size, value.size);
-        assert_memory_equal(loaded.as.data, value.as.data, value.size);
-    } else {
-        assert_int_equal(loaded.as.number, value.as.number);
-    }
-    if (loaded.destroy)
-        loaded.destroy(loaded.as.data, loaded.with);
+    kit_same(&value, &loaded);
     assert_true(vt_datum_load(&loaded, bytes, size - 1) < 0);
     free(bytes);
 }

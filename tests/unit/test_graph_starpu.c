@@ -1,23 +1,14 @@
 /* test_graph_starpu.c - graphs on StarPU's workers, where there is StarPU: the same results, failures, cancellation, what it cannot do. */
+#include "graph_kit.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <venturi/graph.h>
 
 #include <cmocka.h>
-
-static int add(struct vt_call *call)
-{
-    int64_t sum = 1;
-
-    for (size_t i = 0; i < call->arg_count; i++)
-        sum = (sum * 31 + call->args[i]->as.number) % 1000003;
-    call->result = vt_datum_int(sum);
-    return 0;
-}
 
 static int complain(struct vt_call *call)
 {
@@ -27,7 +18,7 @@ static int complain(struct vt_call *call)
 static int cancel(struct vt_call *call)
 {
     vt_run_cancel(call->run);
-    return add(call);
+    return kit_mix(call);
 }
 
 static struct vt_run_options on_starpu(void)
@@ -43,7 +34,7 @@ static vt_graph *lattice(void)
     for (uint32_t i = 0; i < 3000; i++) {
         uint32_t needs[3] = {i - 1, i - (i > 20 ? 20 : 1), i - (i > 7 ? 7 : 1)};
 
-        vt_graph_call(graph, "add", add, NULL, needs, i ? i % 4 : 0);
+        vt_graph_call(graph, "add", kit_mix, NULL, needs, i ? i % 4 : 0);
     }
     return graph;
 }
@@ -55,7 +46,7 @@ static int has_starpu(void **state)
     vt_graph *graph = vt_graph_new();
     vt_run *run = vt_run_new(graph, &options);
 
-    vt_graph_call(graph, "add", add, NULL, NULL, 0);
+    vt_graph_call(graph, "add", kit_mix, NULL, NULL, 0);
     *state = vt_run_go(run) == 0 ? run : NULL;
     if (*state == NULL) {
         assert_non_null(strstr(vt_run_error(run)->message, "starpu"));
@@ -111,7 +102,7 @@ static void test_cancel(void **state)
     if (*state == NULL)
         skip();
     for (int i = 0; i < 100; i++)
-        last = vt_graph_call(graph, "add", add, NULL, &last, 1);
+        last = vt_graph_call(graph, "add", kit_mix, NULL, &last, 1);
     run = vt_run_new(graph, &options);
     assert_true(vt_run_go(run) < 0);
     assert_null(vt_run_result(run, 0));

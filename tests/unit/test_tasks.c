@@ -41,54 +41,51 @@ static void check_task(const struct vti_task_fact *got, const struct vti_task_fa
     assert_memory_equal(got->key.data, want->key.data, want->key.len);
 }
 
-static const struct vti_task_fact some[] = {
-    {.type = VTI_TASK_TASK,
-     .run = 1,
-     .number = 7,
-     .site = 3,
-     .worker_plus_one = 2,
-     .state = VT_TASK_DONE,
-     .ready = 900,
-     .start = 1000,
-     .end = 1500,
-     .freed = 1600,
-     .cpu_ns = 480,
-     .bytes = 0,
-     .key = {"x-7", 3}},
-    {.type = VTI_TASK_TASK,
-     .run = 1,
-     .number = 8,
-     .site = 3,
-     .worker_plus_one = 1,
-     .state = VT_TASK_FAILED,
-     .retries = 3,
-     .ready = 2000,
-     .start = 1200,
-     .end = 1200,
-     .cpu_ns = 5,
-     .cpu_is_estimated = true,
-     .bytes = UINT64_MAX - 1,
-     .key = {"x-81", 4}},
-    {.type = VTI_TASK_TASK,
-     .run = 9,
-     .number = 0,
-     .site = 67,
-     .state = VT_TASK_SKIPPED,
-     .cpu_ns = VTI_TASK_UNKNOWN,
-     .bytes = VTI_TASK_UNKNOWN,
-     .key = {"", 0}},
-    {.type = VTI_TASK_TASK,
-     .run = 9,
-     .number = UINT32_MAX - 1,
-     .site = 3,
-     .state = VT_TASK_DONE,
-     .action = VT_ACTION_DESERIALIZE,
-     .ready = 40,
-     .freed = 1,
-     .cpu_ns = VTI_TASK_UNKNOWN,
-     .bytes = VTI_TASK_UNKNOWN,
-     .key = {"x-8", 3}},
-};
+/* Nothing is known of it but what it is. */
+static struct vti_task_fact task_fact(uint32_t run, uint32_t number, uint32_t site, uint8_t state,
+                                      const char *key)
+{
+    return (struct vti_task_fact){.type = VTI_TASK_TASK,
+                                  .run = run,
+                                  .number = number,
+                                  .site = site,
+                                  .state = state,
+                                  .cpu_ns = VTI_TASK_UNKNOWN,
+                                  .bytes = VTI_TASK_UNKNOWN,
+                                  .key = {key, strlen(key)}};
+}
+
+#define SOME 4
+
+static struct vti_task_fact some[SOME];
+
+/* One of which everything is known, a failure with large numbers, one that was never begun, and an action. */
+static int make_some(void **state)
+{
+    (void)state;
+    some[0] = task_fact(1, 7, 3, VT_TASK_DONE, "x-7");
+    some[0].worker_plus_one = 2;
+    some[0].ready = 900;
+    some[0].start = 1000;
+    some[0].end = 1500;
+    some[0].freed = 1600;
+    some[0].cpu_ns = 480;
+    some[0].bytes = 0;
+    some[1] = task_fact(1, 8, 3, VT_TASK_FAILED, "x-81");
+    some[1].worker_plus_one = 1;
+    some[1].retries = 3;
+    some[1].ready = 2000;
+    some[1].start = some[1].end = 1200;
+    some[1].cpu_ns = 5;
+    some[1].cpu_is_estimated = true;
+    some[1].bytes = UINT64_MAX - 1;
+    some[2] = task_fact(9, 0, 67, VT_TASK_SKIPPED, "");
+    some[3] = task_fact(9, UINT32_MAX - 1, 3, VT_TASK_DONE, "x-8");
+    some[3].action = VT_ACTION_DESERIALIZE;
+    some[3].ready = 40;
+    some[3].freed = 1;
+    return 0;
+}
 
 static void test_entries_come_back(void **state)
 {
@@ -98,12 +95,12 @@ static void test_entries_come_back(void **state)
     struct vti_reader in;
 
     (void)state;
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+    for (size_t i = 0; i < SOME; i++)
         vti_task_write(&out, &codec, &some[i]);
     assert_false(out.failed);
     vti_task_codec_clear(&codec);
     vti_reader_init(&in, out.data, out.len);
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+    for (size_t i = 0; i < SOME; i++) {
         assert_true(vti_task_read(&in, &codec, &fact));
         check_task(&fact, &some[i]);
     }
@@ -359,16 +356,12 @@ static void test_none_at_all(void **state)
 
 static struct vti_task_fact task_of(uint32_t number, uint64_t start)
 {
-    return (struct vti_task_fact){.type = VTI_TASK_TASK,
-                                  .run = 4,
-                                  .number = number,
-                                  .site = 1,
-                                  .worker_plus_one = 6,
-                                  .state = VT_TASK_DONE,
-                                  .start = start,
-                                  .end = start + 10,
-                                  .cpu_ns = VTI_TASK_UNKNOWN,
-                                  .bytes = VTI_TASK_UNKNOWN};
+    struct vti_task_fact fact = task_fact(4, number, 1, VT_TASK_DONE, "");
+
+    fact.worker_plus_one = 6;
+    fact.start = start;
+    fact.end = start + 10;
+    return fact;
 }
 
 static void load_block(struct vti_tasks *tasks, const struct vti_task_fact *facts, uint32_t count,
@@ -480,9 +473,9 @@ static void test_damage_is_noted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries_come_back),
-        cmocka_unit_test(test_entries_that_are_cut),
-        cmocka_unit_test(test_long_keys_are_cut),
+        cmocka_unit_test_setup(test_entries_come_back, make_some),
+        cmocka_unit_test_setup(test_entries_that_are_cut, make_some),
+        cmocka_unit_test_setup(test_long_keys_are_cut, make_some),
         cmocka_unit_test(test_edges_come_back),
         ALONE(test_written_and_read),
         ALONE(test_none_at_all),

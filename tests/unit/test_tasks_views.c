@@ -48,6 +48,41 @@ static struct vti_task_run run_of(uint32_t tasks, uint32_t workers, int64_t end)
 
 static struct vti_task_worker two_workers[] = {{.label = "one"}, {.number = 1, .label = "two"}};
 
+/* What one run says: its tasks and workers are all there are. */
+static struct vti_tasks tasks_of(struct vti_task_run *run, struct vti_task *list, uint32_t *edges,
+                                 uint64_t edge_count)
+{
+    return (struct vti_tasks){.runs = run,
+                              .workers = two_workers,
+                              .tasks = list,
+                              .edges = edges,
+                              .run_count = 1,
+                              .worker_count = run->worker_count,
+                              .task_count = run->task_count,
+                              .edge_count = edge_count};
+}
+
+/* All that follows from tasks. */
+struct views {
+    struct vti_task_times times;
+    struct vti_task_paths paths;
+    struct vti_task_groups groups;
+};
+
+static void make_views(struct views *views, const struct vti_tasks *tasks)
+{
+    assert_int_equal(vti_task_times_make(&views->times, tasks), 0);
+    assert_int_equal(vti_task_paths_make(&views->paths, tasks), 0);
+    assert_int_equal(vti_task_groups_make(&views->groups, tasks, VTI_NO_TASK), 0);
+}
+
+static void free_views(struct views *views)
+{
+    vti_task_times_fini(&views->times);
+    vti_task_paths_fini(&views->paths);
+    vti_task_groups_fini(&views->groups);
+}
+
 /* a (10) before b (20) and c (50), these before d (5); a second of nothing between most of them. */
 static struct vti_task diamond[4];
 static uint32_t diamond_edges[] = {0, 0, 1, 2};
@@ -60,14 +95,7 @@ static struct vti_tasks make_diamond(void)
     diamond[2] = depends(task("b", 1, 13, 16, 36), 1, 1);
     diamond[3] = depends(task("d", 1, 64, 68, 73), 2, 2);
     diamond_run = run_of(4, 2, 80);
-    return (struct vti_tasks){.runs = &diamond_run,
-                              .workers = two_workers,
-                              .tasks = diamond,
-                              .edges = diamond_edges,
-                              .run_count = 1,
-                              .worker_count = 2,
-                              .task_count = 4,
-                              .edge_count = 4};
+    return tasks_of(&diamond_run, diamond, diamond_edges, 4);
 }
 
 static void test_path(void **state)
@@ -143,12 +171,7 @@ static void test_moving_and_dying(void **state)
                               task("t", 0, -1, 8, 12), task("t", 0, -1, 28, 40),
                               task("b", 1, 0, 10, 20)};
     struct vti_task_run run = run_of(5, 2, 50);
-    struct vti_tasks tasks = {.runs = &run,
-                              .workers = two_workers,
-                              .tasks = list,
-                              .run_count = 1,
-                              .worker_count = 2,
-                              .task_count = 5};
+    struct vti_tasks tasks = tasks_of(&run, list, NULL, 0);
     struct vti_task_times times;
 
     (void)state;
@@ -170,12 +193,7 @@ static void test_groups(void **state)
 {
     struct vti_task list[104];
     struct vti_task_run run = run_of(104, 2, 100000);
-    struct vti_tasks tasks = {.runs = &run,
-                              .workers = two_workers,
-                              .tasks = list,
-                              .run_count = 1,
-                              .worker_count = 2,
-                              .task_count = 104};
+    struct vti_tasks tasks = tasks_of(&run, list, NULL, 0);
     struct vti_task_groups groups;
 
     (void)state;
@@ -235,14 +253,7 @@ static void test_circles(void **state)
         depends(task("a", 0, 0, 0, 10), 0, 1), depends(task("b", 0, 0, 10, 30), 1, 1),
         depends(task("c", 0, 0, 30, 35), 2, 2), depends(task("d", 0, 0, 35, 36), 4, 1)};
     struct vti_task_run run = run_of(4, 1, 100);
-    struct vti_tasks tasks = {.runs = &run,
-                              .workers = two_workers,
-                              .tasks = list,
-                              .edges = edges,
-                              .run_count = 1,
-                              .worker_count = 1,
-                              .task_count = 4,
-                              .edge_count = 5};
+    struct vti_tasks tasks = tasks_of(&run, list, edges, 5);
     struct vti_task_paths paths;
 
     (void)state;
@@ -261,14 +272,7 @@ static void test_long_and_wide(void **state)
     struct vti_task *list = calloc(count, sizeof *list);
     uint32_t *edges = calloc(2 * (size_t)count, sizeof *edges);
     struct vti_task_run run = run_of(count, 1, 2 * (int64_t)count);
-    struct vti_tasks tasks = {.runs = &run,
-                              .workers = two_workers,
-                              .tasks = list,
-                              .edges = edges,
-                              .run_count = 1,
-                              .worker_count = 1,
-                              .task_count = count,
-                              .edge_count = 2 * (uint64_t)count - 2};
+    struct vti_tasks tasks = tasks_of(&run, list, edges, 2 * (uint64_t)count - 2);
     struct vti_task_paths paths;
 
     (void)state;
@@ -299,32 +303,25 @@ static void test_nested(void **state)
                               depends(task("inner", 1, 10, 20, 50), 0, 1)};
     struct vti_task_worker workers[] = {{.label = "o"}, {.run = 1, .label = "i"}};
     struct vti_task_run runs[] = {run_of(1, 1, 100), run_of(1, 1, 60)};
-    struct vti_tasks tasks = {.runs = runs,
-                              .workers = workers,
-                              .tasks = list,
-                              .edges = edges,
-                              .run_count = 2,
-                              .worker_count = 2,
-                              .task_count = 2,
-                              .edge_count = 1};
-    struct vti_task_times times;
-    struct vti_task_paths paths;
+    struct vti_tasks tasks = tasks_of(runs, list, edges, 1);
+    struct views views;
 
     (void)state;
+    tasks.workers = workers;
+    tasks.run_count = tasks.worker_count = tasks.task_count = 2;
     list[1].run = 1;
     runs[1].parent = 0;
     runs[1].first_task = runs[1].first_worker = 1;
-    assert_int_equal(vti_task_times_make(&times, &tasks), 0);
-    assert_int_equal(vti_task_paths_make(&paths, &tasks), 0);
-    assert_int_equal(times.workers[0].compute_ns, 89);
-    assert_idle(&times.workers[0], 0, 10, 1, 0);
-    assert_int_equal(times.workers[1].compute_ns, 30);
-    assert_idle(&times.workers[1], 0, 10, 20, 0);
-    assert_int_equal(paths.runs[0].length_ns, 89);
-    assert_int_equal(paths.runs[1].length_ns, 30); /* what is in another run is no step of it */
-    assert_int_equal(paths.runs[1].count, 1);
-    vti_task_times_fini(&times);
-    vti_task_paths_fini(&paths);
+    make_views(&views, &tasks);
+    assert_int_equal(views.times.workers[0].compute_ns, 89);
+    assert_idle(&views.times.workers[0], 0, 10, 1, 0);
+    assert_int_equal(views.times.workers[1].compute_ns, 30);
+    assert_idle(&views.times.workers[1], 0, 10, 20, 0);
+    assert_int_equal(views.paths.runs[0].length_ns, 89);
+    assert_int_equal(views.paths.runs[1].length_ns,
+                     30); /* what is in another run is no step of it */
+    assert_int_equal(views.paths.runs[1].count, 1);
+    free_views(&views);
 }
 
 /* Whatever a file says, it ends, and nothing is negative. */
@@ -335,19 +332,12 @@ static void test_hostile(void **state)
                               task("c", 0, 0, 50, 20), task("d", 1, 0, 0, 0)};
     struct vti_task_run run = run_of(4, 1, 0);
     struct vti_task_worker workers[] = {{.label = "w"}, {.run = 1, .label = "of another"}};
-    struct vti_tasks tasks = {.runs = &run,
-                              .workers = workers,
-                              .tasks = list,
-                              .edges = edges,
-                              .run_count = 1,
-                              .worker_count = 2,
-                              .task_count = 4,
-                              .edge_count = 2};
-    struct vti_task_times times;
-    struct vti_task_paths paths;
-    struct vti_task_groups groups;
+    struct vti_tasks tasks = tasks_of(&run, list, edges, 2);
+    struct views views;
 
     (void)state;
+    tasks.workers = workers;
+    tasks.worker_count = 2;
     list[0].start_ns = 1;
     list[0].end_ns = INT64_MAX;
     list[1].start_ns = INT64_MIN;
@@ -357,35 +347,26 @@ static void test_hostile(void **state)
     for (unsigned i = 0; i < 3; i++) {
         run.begin_ns = i == 0 ? INT64_MIN : i == 1 ? INT64_MAX : 0;
         run.end_ns = i == 0 ? INT64_MAX : i == 1 ? INT64_MIN : 0;
-        assert_int_equal(vti_task_times_make(&times, &tasks), 0);
-        assert_int_equal(vti_task_paths_make(&paths, &tasks), 0);
-        assert_int_equal(vti_task_groups_make(&groups, &tasks, VTI_NO_TASK), 0);
-        assert_true(times.runs[0].begin_ns <= times.runs[0].end_ns);
-        assert_true(times.workers[0].compute_ns >= 0 && times.workers[0].moving_ns >= 0);
+        make_views(&views, &tasks);
+        assert_true(views.times.runs[0].begin_ns <= views.times.runs[0].end_ns);
+        assert_true(views.times.workers[0].compute_ns >= 0 &&
+                    views.times.workers[0].moving_ns >= 0);
         for (unsigned j = 0; j < VTI_IDLE_REASONS; j++)
-            assert_true(times.workers[0].idle_ns[j] >= 0);
-        assert_true(paths.runs[0].length_ns > 0);
-        vti_task_times_fini(&times);
-        vti_task_paths_fini(&paths);
-        vti_task_groups_fini(&groups);
+            assert_true(views.times.workers[0].idle_ns[j] >= 0);
+        assert_true(views.paths.runs[0].length_ns > 0);
+        free_views(&views);
     }
 }
 
 static void test_nothing(void **state)
 {
     struct vti_tasks tasks = {0};
-    struct vti_task_times times;
-    struct vti_task_paths paths;
-    struct vti_task_groups groups;
+    struct views views;
 
     (void)state;
-    assert_int_equal(vti_task_times_make(&times, &tasks), 0);
-    assert_int_equal(vti_task_paths_make(&paths, &tasks), 0);
-    assert_int_equal(vti_task_groups_make(&groups, &tasks, VTI_NO_TASK), 0);
-    assert_int_equal(groups.count, 0);
-    vti_task_times_fini(&times);
-    vti_task_paths_fini(&paths);
-    vti_task_groups_fini(&groups);
+    make_views(&views, &tasks);
+    assert_int_equal(views.groups.count, 0);
+    free_views(&views);
 }
 
 int main(void)
