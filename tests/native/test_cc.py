@@ -1,8 +1,10 @@
 """`venturi cc` and `venturi c++`: the compiler's own behaviour, and what is added to it."""
+import json
 import os
 import re
 import shlex
 import shutil
+import time
 
 import pytest
 from conftest import BUILD, FLAGS, SANITIZE, TOP, VENTURI, Profile, need, no_sanitizer, run, source
@@ -135,16 +137,19 @@ def test_runs_alone_without_a_recording(compile):
     assert run([compile("known.c")]).stderr == ""
 
 
+def is_closed(path):
+    done = run([VENTURI, "info", "--json", path], check=False)
+    return done.returncode == 0 and json.loads(done.stdout)["closed"]
+
+
 def test_records_on_its_own(compile, tmp_path):
     """Without `venturi run`: a helper is started, as for trace points."""
     program = compile("known.c", "-O1")
     path = tmp_path / "alone.vt"
     run([program], env={**os.environ, "VENTURI_OUTPUT": str(path)})
-    for _ in range(200):
-        done = run([VENTURI, "info", "--json", path], check=False)
-        if done.returncode == 0 and '"is_closed":true' in done.stdout.replace(" ", ""):
-            break
-        import time
+    end = time.monotonic() + 60
+    while not is_closed(path):
+        assert time.monotonic() < end, "waited too long"
         time.sleep(0.05)
     assert Profile(path).calls()["fib"] == 1973
 

@@ -7,12 +7,18 @@ import sys
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reader"))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), folder) for folder in ("lib", "reader")]
 
 BUILD = os.environ.get("VENTURI_BUILD", os.path.join(os.path.dirname(os.path.dirname(HERE)), "build"))
 VENTURI = os.environ.get("VENTURI", os.path.join(BUILD, "venturi"))
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
 SANITIZE = os.environ.get("VENTURI_SANITIZE", "")
+SOAK = bool(os.environ.get("VENTURI_SOAK"))
+
+
+def under_tsan(few, full):
+    """How many of what costs a hundred times as much there; a soak takes the time."""
+    return few if SANITIZE == "thread" and not SOAK else full
 
 
 def program(name):

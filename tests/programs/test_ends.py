@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import SANITIZE, VENTURI, Recording, child_of, program, wait_for
+from conftest import SANITIZE, SOAK, VENTURI, Recording, child_of, program, wait_for
 
 
 @pytest.mark.parametrize("how, code", [
@@ -39,7 +39,7 @@ def counters(path):
 
 def test_killed_at_random_instants(tmp_path):
     """No event is lost that a counter in shared memory says was recorded."""
-    rounds = 100 if SANITIZE else 1000
+    rounds = 1000 if SOAK else 50 if SANITIZE else 150
     generator = random.Random(1)
     for i in range(rounds):
         path, count = tmp_path / f"{i}.vt", tmp_path / f"{i}.count"

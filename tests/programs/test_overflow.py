@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from conftest import Recording, tool
+from conftest import Recording, tool, under_tsan
 
 
 def test_drop_is_counted_exactly(record, tmp_path):
@@ -68,7 +68,7 @@ def test_flight_recorder_keeps_the_end(record, tmp_path):
 
 def test_traces_after_a_loss(record):
     """What is left of traces is right: losses are exact, facts are those of their span, and its parent is the one that was around it."""
-    run = record("flood", 20000, 4, 2, options=["--buffer", "256k"])
+    run = record("flood", under_tsan(4000, 20000), 4, 2, options=["--buffer", "256k"])
     assert run.code == 0, run.done.stderr
     recording = run.recording
     assert recording.lost > 0, "the buffer was meant to be too small"

@@ -1,21 +1,11 @@
 """Where recordings go: full disks, folders that cannot be written, little shared memory, two runs at once."""
 import os
-import shutil
 import subprocess
 
 import pytest
+from recorded import in_small_tmpfs, needs_root
 
 from conftest import SANITIZE, VENTURI, Recording, Run, program, wait_for
-
-needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"),
-                                reason="needs root and unshare for a small file system")
-
-
-def in_small_tmpfs(size, folder, script):
-    """Runs a shell script where `folder` is a tmpfs of that size; keeps what is copied out of it."""
-    os.makedirs(folder, exist_ok=True)
-    mount = f"mount -t tmpfs -o size={size} tmpfs {folder} && {script}"
-    return subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True, text=True, timeout=300)
 
 
 @needs_root

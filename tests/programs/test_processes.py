@@ -62,7 +62,7 @@ def test_many_short_children(record):
 def test_a_child_that_outlives_the_program_is_missing(tmp_path, options):
     """A recording must not claim to be whole when a process went on without it."""
     path, ready = tmp_path / "out.vt", tmp_path / "ready"
-    script = f"{program('counted')} {tmp_path}/count 100000 100 & echo $! > {ready}; sleep 0.5"
+    script = f"{program('counted')} {tmp_path}/count 100000 100 >/dev/null 2>&1 & echo $! > {ready}; sleep 0.5"
     done = tool("run", *options, "-o", path, "--", "sh", "-c", script)
     os.kill(int(ready.read_text()), signal.SIGKILL)
     assert "1 process went on after the program ended, unrecorded" in done.stderr

@@ -12,6 +12,7 @@ PACKAGE = os.path.join(BUILD, "python")
 VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13"]
 
 
+@functools.lru_cache(maxsize=None)
 def _lines(*options):
     command = [sys.executable, os.path.join(TOP, "tools", "pythons"), *options]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()

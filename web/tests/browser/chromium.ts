@@ -1,9 +1,10 @@
-/* A browser for a test file: pages from disk, light or dark, that may not ask anybody for anything. */
+/* The browser of all test files: pages from disk, light or dark, that may not ask anybody for anything. A page that one test has left
+ * the next one gets, empty again: a new one would be a new process, which costs more than most tests. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { chromium, type Browser, type Locator, type Page } from "playwright-core";
 import { pathToFileURL } from "node:url";
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterEach, beforeAll } from "vitest";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
@@ -38,18 +39,49 @@ function launch(): Promise<Browser> {
   });
 }
 
+/* Files run one after the other in one process, see vitest.browser.config.ts; the browser ends with it. */
+let browser: Promise<Browser> | undefined;
+const idle: Record<"strict" | "lax", Page[]> = { strict: [], lax: [] };
+const used: [Page[], Page][] = [];
+
+/* A page as large, and as light or dark, as asked for. */
+async function takePage(options: OpenOptions): Promise<Page> {
+  const pages = idle[options.bypassCSP ? "lax" : "strict"];
+  const page = pages.pop() ?? (await newPage(options.bypassCSP ?? false));
+
+  used.push([pages, page]);
+  page.setDefaultTimeout(20_000);
+  await page.setViewportSize({ width: options.width ?? 1280, height: options.height ?? 800 });
+  await page.emulateMedia({ media: null, colorScheme: options.isDark ? "dark" : "light" });
+  return page;
+}
+
+async function newPage(bypassCSP: boolean): Promise<Page> {
+  const context = await (await browser!).newContext({ acceptDownloads: true, bypassCSP });
+
+  return context.newPage();
+}
+
+/* Nothing that a test did is left: neither what the page remembers nor who listens. One that cannot be emptied is closed. */
+async function leavePages(): Promise<void> {
+  for (const [pages, page] of used.splice(0)) {
+    page.removeAllListeners();
+    page.setDefaultTimeout(2_000);
+    try {
+      await page.waitForFunction(() => (localStorage.clear(), true));
+      await page.goto("about:blank");
+      pages.push(page);
+    } catch {
+      await page.context().close();
+    }
+  }
+}
+
 /* Opens a page of ours and waits until it shows its data. */
-async function openPage(browser: Browser, path: string, options: OpenOptions): Promise<Opened> {
-  const context = await browser.newContext({
-    viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
-    colorScheme: options.isDark ? "dark" : "light",
-    acceptDownloads: true,
-    bypassCSP: options.bypassCSP ?? false,
-  });
-  const page = await context.newPage();
+async function openPage(path: string, options: OpenOptions): Promise<Opened> {
+  const page = await takePage(options);
   const problems: string[] = [];
 
-  page.setDefaultTimeout(20_000);
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   page.on("dialog", (dialog) => {
     problems.push(`dialog: ${dialog.message()}`);
@@ -71,18 +103,13 @@ export function ready(page: Page): Promise<unknown> {
   return page.waitForFunction(() => performance.getEntriesByName("venturi:ready").length > 0);
 }
 
-/* One browser for a file; pages are closed after each test. */
+/* Pages are given back after each test. */
 export function useBrowser(): (path: string, options?: OpenOptions) => Promise<Opened> {
-  let browser: Browser;
-
   beforeAll(async () => {
-    browser = await launch();
+    await (browser ??= launch());
   });
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
-  });
-  afterAll(() => browser?.close());
-  return (path, options = {}) => openPage(browser, path, options);
+  afterEach(leavePages);
+  return (path, options = {}) => openPage(path, options);
 }
 
 /* The address is written a moment after the state has changed. */

@@ -61,6 +61,7 @@ describe.skipIf(!hasChromium)("large", () => {
       await page.getByRole("searchbox").fill("step_");
       await expect.poll(() => page.getByRole("grid").getAttribute("aria-rowcount")).toBe("3981");
       await page.getByRole("searchbox").fill("/^step_3967$/");
+      await expect.poll(() => page.getByRole("grid").getAttribute("aria-rowcount")).toBe("2");
       await page.locator("[data-at='0']").click();
       await page.keyboard.press("4");
       await expect
