@@ -237,6 +237,7 @@ struct vt_run_options {
     void *thread_user;
     const char *const *
         worker_command; /* processes: what is started instead of forked, argv; it calls vt_worker_main() */
+    int is_unrecorded; /* 1: not in a recording, whoever records: somebody else tells of it */
 };
 
 /* A worker that was started by `worker_command`: takes tasks from the descriptor that the environment names until there are no
@@ -284,7 +285,7 @@ VT_API const struct vt_run_failure *vt_run_error(const vt_run *run); /* NULL: no
 VT_API void vt_run_progress(const vt_run *run, uint64_t *done, uint64_t *total);
 
 /* What is known of a task when the run is over; times are those of vt_task_clock(). 0 if the run did not need it. `is_estimated`: the CPU time
- * is a share of what its thread used. Dependencies and texts are the run's. */
+ * is a share of what its thread used. Dependencies and texts are the run's, the key is that of vt_graph_key(). */
 VT_API int vt_run_task(const vt_run *run, uint32_t task, struct vt_task *known, int *is_estimated);
 VT_API void vt_run_worker(const vt_run *run, uint32_t worker, uint64_t *pid, uint64_t *tid);
 VT_API uint32_t vt_run_number(const vt_run *run); /* in the recording, 0: none */

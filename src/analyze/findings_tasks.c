@@ -212,8 +212,8 @@ void vti_find_idle_workers(struct vti_finder *finder)
     if (share < IDLE_SHARE)
         return;
     reason = main_reason(sums);
-    if (longest.run->worker_count > 1)
-        snprintf(who, sizeof who, "The %u workers were", (unsigned)longest.run->worker_count);
+    if (longest.times->at_once > 1)
+        snprintf(who, sizeof who, "The %u workers were", (unsigned)longest.times->at_once);
     if (reason == VTI_IDLE_SCHEDULER)
         snprintf(
             hint, sizeof hint, ": tasks take %s on average",
@@ -235,12 +235,12 @@ void vti_find_few_workers(struct vti_finder *finder)
     sums = &longest.times->sums;
     busy = share_of(sums->compute_ns, vti_worker_times_all(sums));
     width = (double)longest.times->task_ns / (double)longest.path->length_ns;
-    if (busy < BUSY_SHARE || width < (double)WIDER * longest.run->worker_count)
+    if (busy < BUSY_SHARE || width < (double)WIDER * longest.times->at_once)
         return;
     vti_finding_say(finder, VTI_SEVERITY_INFO, busy * longest.share, &longest.evidence, "",
                     "The worker%s of %s computed %.0f %% of the time, and its tasks depend little "
                     "on each other: with more workers it could take as little as %s instead of %s.",
-                    longest.run->worker_count == 1 ? "" : "s", longest.name, busy * 100,
+                    longest.times->at_once == 1 ? "" : "s", longest.name, busy * 100,
                     vti_text_duration(best, (double)longest.path->length_ns),
                     vti_text_duration(wall, longest.wall_ns));
 }

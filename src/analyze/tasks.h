@@ -22,6 +22,7 @@ struct vti_task_run {
     const char *error;        /* "": it ended well, or has not ended */
     uint64_t planned;         /* tasks that it meant to compute */
     uint64_t lost;            /* of those that have no entry here */
+    uint64_t begun_workers;   /* how many it began with; 0: unknown */
     int64_t begin_ns, end_ns; /* end 0: it was not seen to end */
     uint32_t first_task, task_count;
     uint32_t first_worker, worker_count;

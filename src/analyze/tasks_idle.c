@@ -6,6 +6,7 @@
  */
 #include "analyze/tasks_idle.h"
 
+#include "analyze/tasks_seats.h"
 #include "base/error.h"
 #include "model/model.h"
 #include "venturi/task.h"
@@ -32,7 +33,8 @@ struct maker {
     struct moments moments;
     struct change *changes;
     size_t change_count, change_capacity;
-    int64_t *until; /* of each worker: the end of what it did so far, … */
+    struct vti_task_seat *seats; /* of each worker of the run */
+    int64_t *until;              /* of each worker: the end of what it did so far, … */
     int64_t *computing;
     bool *is_dead; /* … and whether that killed it */
 };
@@ -265,18 +267,23 @@ static int follow_run(struct maker *maker, uint32_t at)
 
     find_moments(maker, run);
     code = find_changes(maker, times);
+    if (!code)
+        code = vti_task_seats_find(maker->tasks, run, times->begin_ns, times->end_ns, maker->seats,
+                                   &times->at_once);
     if (code)
         return code;
-    for (uint32_t i = run->first_worker; i < run->first_worker + run->worker_count; i++)
-        maker->until[i] = maker->computing[i] = times->begin_ns;
+    for (uint32_t i = 0; i < run->worker_count; i++)
+        maker->until[run->first_worker + i] = maker->computing[run->first_worker + i] =
+            maker->seats[i].from_ns;
     follow_workers(maker, run);
     for (uint32_t i = run->first_worker; i < run->first_worker + run->worker_count; i++) {
         struct vti_worker_times *worker = &maker->times->workers[i];
+        int64_t end_ns = maker->seats[i - run->first_worker].to_ns;
 
         if (maker->is_dead[i])
-            worker->idle_ns[VTI_IDLE_GONE] += times->end_ns - maker->until[i];
+            worker->idle_ns[VTI_IDLE_GONE] += end_ns - maker->until[i];
         else
-            add_gap(maker, worker, maker->until[i], times->end_ns);
+            add_gap(maker, worker, maker->until[i], end_ns);
         worker->moving_ns -= worker->compute_ns; /* until now it was all that the worker did */
         times->dead_workers += maker->is_dead[i];
         add_worker(&times->sums, worker);
@@ -308,12 +315,13 @@ static bool allocate(struct maker *maker)
     maker->moments.start = malloc(most * sizeof *maker->moments.start);
     maker->moments.begins = malloc(most * sizeof *maker->moments.begins);
     maker->moments.ends = malloc(most * sizeof *maker->moments.ends);
+    maker->seats = calloc(workers, sizeof *maker->seats);
     maker->until = calloc(workers, sizeof *maker->until);
     maker->computing = calloc(workers, sizeof *maker->computing);
     maker->is_dead = calloc(workers, sizeof *maker->is_dead);
     return maker->times->runs && maker->times->workers && maker->moments.ready &&
-           maker->moments.start && maker->moments.begins && maker->moments.ends && maker->until &&
-           maker->computing && maker->is_dead;
+           maker->moments.start && maker->moments.begins && maker->moments.ends && maker->seats &&
+           maker->until && maker->computing && maker->is_dead;
 }
 
 int vti_task_times_make(struct vti_task_times *times, const struct vti_tasks *tasks)
@@ -334,6 +342,7 @@ int vti_task_times_make(struct vti_task_times *times, const struct vti_tasks *ta
     free(maker.moments.begins);
     free(maker.moments.ends);
     free(maker.changes);
+    free(maker.seats);
     free(maker.until);
     free(maker.computing);
     free(maker.is_dead);

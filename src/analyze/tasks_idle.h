@@ -1,7 +1,7 @@
 /*
  * tasks_idle.h - what workers did with their time: computed, moved data, or nothing, and for which reason.
  *
- * docs/commands/tasks.md defines the figures. Of each worker they add up to the time of its run.
+ * docs/commands/tasks.md defines the figures. Of each worker they add up to the time of its run in which it was there.
  */
 #ifndef VENTURI_ANALYZE_TASKS_IDLE_H
 #define VENTURI_ANALYZE_TASKS_IDLE_H
@@ -33,6 +33,7 @@ struct vti_run_times {
     int64_t task_ns, wait_ns; /* lengths of tasks, and how long they were ready before, added up */
     struct vti_worker_times sums; /* of its workers */
     uint32_t dead_workers;
+    uint32_t at_once; /* how many workers there were at a time */
 };
 
 struct vti_task_times {

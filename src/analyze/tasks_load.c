@@ -147,6 +147,7 @@ static int take_run(struct vti_tasks_job *job, uint32_t at, const struct vti_tas
     if (fact->type == VTI_TASK_RUN) {
         run->parent = fact->parent;
         run->planned = fact->planned;
+        run->begun_workers = fact->workers;
         run->begin_ns = (int64_t)fact->ticks;
         run->scheduler = text;
     } else {

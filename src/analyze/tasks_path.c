@@ -220,3 +220,16 @@ void vti_task_paths_fini(struct vti_task_paths *paths)
     free(paths->slack_ns);
     *paths = (struct vti_task_paths){0};
 }
+
+int64_t vti_task_queued(const struct vti_tasks *tasks, uint32_t at, int64_t gap_begin_ns)
+{
+    const struct vti_task *task = &tasks->tasks[at];
+    int64_t from_ns;
+
+    if (!vti_task_ran(task))
+        return 0;
+    from_ns = vti_task_ready(tasks, at);
+    if (from_ns < gap_begin_ns) /* clocks of two machines, or a scheduler that said it too early */
+        from_ns = gap_begin_ns;
+    return task->start_ns > from_ns ? task->start_ns - from_ns : 0;
+}

@@ -26,4 +26,7 @@ struct vti_task_paths {
 int vti_task_paths_make(struct vti_task_paths *paths, const struct vti_tasks *tasks);
 void vti_task_paths_fini(struct vti_task_paths *paths);
 
+/* Of a step: the part of the gap before it, which began then, in which it was ready. */
+int64_t vti_task_queued(const struct vti_tasks *tasks, uint32_t at, int64_t gap_begin_ns);
+
 #endif

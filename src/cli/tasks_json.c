@@ -86,6 +86,7 @@ static void add_run(struct vti_json *json, const struct vti_tasks_view *view, ui
     add_states(json, times->states);
     vti_json_add_uint(json, "retries", times->retries);
     vti_json_add_uint(json, "workers", run->worker_count);
+    vti_json_add_uint(json, "workers_at_once", times->at_once);
     vti_json_add_uint(json, "dead_workers", times->dead_workers);
     add_moment(json, view, "begin", times->begin_ns, true);
     add_moment(json, view, "end", times->end_ns, true);
@@ -188,6 +189,7 @@ static void add_step(struct vti_json *json, const struct vti_tasks_view *view, u
     add_moment(json, view, "end", task->end_ns, ran);
     add_seconds(json, "time_s", vti_task_length(task));
     add_seconds_if(json, "gap_s", (double)(ran ? task->start_ns - before_ns : 0), ran);
+    add_seconds_if(json, "queued_s", (double)vti_task_queued(&view->tasks, at, before_ns), ran);
     vti_json_object_end(json);
 }
 

@@ -30,7 +30,7 @@ uint32_t vti_tasks_longest(const struct vti_tasks_view *view)
 
 int64_t vti_tasks_bound(const struct vti_tasks_view *view, uint32_t run)
 {
-    uint32_t workers = view->tasks.runs[run].worker_count;
+    uint32_t workers = view->times.runs[run].at_once;
     int64_t each = workers ? view->times.runs[run].task_ns / workers : 0;
     int64_t path = view->paths.runs[run].length_ns;
 

@@ -39,7 +39,7 @@ static void say_length(const struct vti_tasks_view *view, uint32_t run)
 
 static int say_bounds(const struct vti_tasks_view *view, uint32_t run)
 {
-    uint32_t workers = view->tasks.runs[run].worker_count;
+    uint32_t workers = view->times.runs[run].at_once;
     int64_t slack = vti_tasks_middle_slack(view, run);
     char number[VTI_NUMBER_BYTES];
     char text[256];
@@ -72,13 +72,19 @@ struct steps {
     bool has_worker;
 };
 
-/* Time from the end of the step before, or from the begin of the run. */
-static int64_t gap_before(const struct steps *steps, uint32_t at)
+/* The end of the step before, or the begin of the run. */
+static int64_t gap_begin(const struct steps *steps, uint32_t at)
 {
     const struct vti_task *tasks = steps->view->tasks.tasks;
-    const struct vti_task *task = &tasks[steps->path->steps[at]];
     const struct vti_task *before = at ? &tasks[steps->path->steps[at - 1]] : NULL;
-    int64_t end_ns = before && vti_task_ran(before) ? before->end_ns : steps->times->begin_ns;
+
+    return before && vti_task_ran(before) ? before->end_ns : steps->times->begin_ns;
+}
+
+static int64_t gap_before(const struct steps *steps, uint32_t at)
+{
+    const struct vti_task *task = &steps->view->tasks.tasks[steps->path->steps[at]];
+    int64_t end_ns = gap_begin(steps, at);
 
     return vti_task_ran(task) && task->start_ns > end_ns ? task->start_ns - end_ns : 0;
 }
@@ -96,7 +102,7 @@ static void add_step(const struct steps *steps, uint32_t at)
     else
         vti_table_text(steps->table, "-");
     vti_table_time(steps->table, (double)gap_before(steps, at));
-    vti_table_time(steps->table, ran ? (double)(task->start_ns - vti_task_ready(tasks, index)) : 0);
+    vti_table_time(steps->table, (double)vti_task_queued(tasks, index, gap_begin(steps, at)));
     vti_table_time(steps->table, (double)vti_task_length(task));
     vti_tasks_add_share(steps->table, vti_task_length(task), steps->path->length_ns);
     if (steps->has_worker)
@@ -123,8 +129,7 @@ static void add_fold(const struct steps *steps, uint32_t first, uint32_t end)
 
         gap_ns = vti_ns_add(gap_ns, gap_before(steps, i));
         length_ns = vti_ns_add(length_ns, vti_task_length(task));
-        if (vti_task_ran(task))
-            wait_ns = vti_ns_add(wait_ns, task->start_ns - vti_task_ready(tasks, index));
+        wait_ns = vti_ns_add(wait_ns, vti_task_queued(tasks, index, gap_begin(steps, i)));
     }
     vti_table_text(steps->table, "");
     vti_table_time(steps->table, (double)gap_ns);

@@ -123,7 +123,9 @@ static int print_run(const struct vti_tasks_view *view, uint32_t at)
     if (run->planned > times->tasks)
         vti_buf_printf(&text, " of %llu", (unsigned long long)run->planned);
     vti_buf_add_text(&text, ", ");
-    vti_prose_plural(&text, run->worker_count, "worker");
+    vti_prose_plural(&text, times->at_once, "worker");
+    if (run->worker_count > times->at_once)
+        vti_buf_printf(&text, " (%u replaced)", (unsigned)(run->worker_count - times->at_once));
     vti_sentence_add(&sentence, "%.*s", (int)text.len, (const char *)text.data);
     vti_buf_fini(&text);
     vti_sentence_add(&sentence, "%s",

@@ -37,7 +37,7 @@ static int write_run(const struct vti_task_writer *writer, uint32_t at)
                                   {times->tasks},
                                   {vti_task_states_failed(times->states)},
                                   {times->retries},
-                                  {run->worker_count},
+                                  {times->at_once},
                                   {times->dead_workers},
                                   {writer->firsts[at]},
                                   {writer->firsts[at + 1] - writer->firsts[at]},

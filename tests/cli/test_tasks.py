@@ -110,6 +110,16 @@ def test_times_are_epoch_and_since_the_begin(tasks):
             assert one[name + "_epoch_s"] == pytest.approx((graphs.BEGIN + moment) / 1e9, abs=1e-6)
             assert ns(one[name + "_s"] - steps[0]["start_s"]) == moment - DIAMOND[0].start
     assert [ns(one["gap_s"]) for one in steps] == [3, 1, 4]
+    assert [ns(one["queued_s"]) for one in steps] == [1, 1, 4]
+
+
+def test_queued_is_a_part_of_the_gap(tasks, venturi):
+    # A scheduler that says a task is ready before the last of its dependencies ended, by the clock of its worker.
+    run = Run([Task(0, "load", 0, 0, 10_000, 0), Task(1, "sum", 0, 15_000, 20_000, 2_000, [0])], 1, end=20_000)
+    steps = tasks([run], "--critical-path")["critical_paths"][0]["tasks"]
+    assert [(ns(one["gap_s"]), ns(one["queued_s"])) for one in steps] == [(0, 0), (5_000, 5_000)]
+    rows = venturi("tasks", tasks.write([run]), "--critical-path", check=0).stdout.splitlines()
+    assert next(row for row in rows if row.endswith("sum-1")).split()[:3] == ["15.0us", "5.00us", "5.00us"]
 
 
 def test_ready_is_found_where_nobody_said_it(tasks):

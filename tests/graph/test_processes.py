@@ -1,4 +1,5 @@
 """Runs of C graphs in processes, recorded: who did what, and what is said of tasks whose worker died."""
+import json
 import os
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import time
 import pytest
 
 from conftest import SCENES
-from recorded import run
+from recorded import VENTURI, run
 
 SANITIZE = os.environ.get("VENTURI_SANITIZE", "")
 FIRST = {"a": "done", **{"leaf-%d" % i: "done" for i in range(4)}}
@@ -62,6 +63,13 @@ def test_a_failure_is_told_and_the_rest_goes_on(record):
     assert states(graph) == {**FIRST, "b": "failed", "c": "skipped"}
 
 
+def assert_seats(graph):
+    """A worker that came in the place of another has no time before that: together they have that of two."""
+    one, = json.loads(run([VENTURI, "tasks", "--json", graph.path]).stdout)["runs"]
+    assert (one["workers"], one["workers_at_once"]) == (3, 2)
+    assert one["compute_s"] + one["moving_s"] + sum(one["idle_s"].values()) == pytest.approx(2 * one["wall_s"])
+
+
 @pytest.mark.parametrize("scene, why", [("exits", "ended with status 3"), ("crashes", "was killed by SIGSEGV (11)")])
 def test_a_task_that_takes_its_worker_along(record, scene, why):
     if SANITIZE:
@@ -71,6 +79,7 @@ def test_a_task_that_takes_its_worker_along(record, scene, why):
     assert "task 'b' (middle) was lost with its worker" in graph.done.stdout and why in graph.done.stdout
     assert states(graph)["b"] == "lost"
     assert why in graph.query("select error from task_runs")[0]["error"]
+    assert_seats(graph)
 
 
 def test_a_task_that_never_ends_is_killed(record):
@@ -78,6 +87,7 @@ def test_a_task_that_never_ends_is_killed(record):
     assert graph.code == 1
     assert graph.done.stdout.startswith("task 'b' (middle) took longer than ")
     assert states(graph) == {**FIRST, "b": "timed-out", "c": "skipped"}
+    assert_seats(graph)
 
 
 @pytest.mark.parametrize("scene", ["wide", "chain"])

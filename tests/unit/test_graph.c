@@ -232,7 +232,27 @@ static void a_graph_may_grow_between_runs(void **state)
     assert_int_equal(vt_run_task(run, 1, &known, &is_estimated), 1);
     assert_int_equal(known.dependency_count, 1);
     assert_int_equal(known.dependencies[0], 0);
+    assert_string_equal(known.key, "y");
     assert_int_equal(vt_run_task(run, 2, &known, &is_estimated), 0);
+    vt_graph_free(graph);
+    vt_run_free(run);
+}
+
+/* As in messages and recordings. */
+static void a_task_without_a_key_is_its_number(void **state)
+{
+    vt_graph *graph = vt_graph_new();
+    vt_run *run = vt_run_new(graph, NULL);
+    struct vt_task known;
+    int is_estimated;
+
+    (void)state;
+    vt_graph_task(graph, "x", "sum", kit_sum, NULL, NULL, 0);
+    vt_graph_task(graph, NULL, "sum", kit_sum, NULL, (struct vt_arg[]){VT_ARG_KEY("x")}, 1);
+    assert_int_equal(vt_run_go(run), 0);
+    assert_int_equal(vt_run_task(run, 1, &known, &is_estimated), 1);
+    assert_string_equal(known.key, "#1");
+    assert_int_equal(known.key_bytes, 2);
     vt_graph_free(graph);
     vt_run_free(run);
 }
@@ -263,6 +283,7 @@ int main(void)
         cmocka_unit_test(long_cycles_are_shortened),
         cmocka_unit_test(long_chains_of_aliases),
         cmocka_unit_test(a_graph_may_grow_between_runs),
+        cmocka_unit_test(a_task_without_a_key_is_its_number),
         cmocka_unit_test(bytes_of_a_task),
     };
 

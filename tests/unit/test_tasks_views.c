@@ -189,6 +189,87 @@ static void test_moving_and_dying(void **state)
     vti_task_times_fini(&times);
 }
 
+/* Three seats in turn: the second worker dies, the third takes too long, and one that had nothing to do came for it. */
+static void test_replaced(void **state)
+{
+    struct vti_task list[] = {task("a", 0, 0, 0, 90), task("b", 1, 0, 0, 30),
+                              task("c", 2, 30, 35, 60)};
+    struct vti_task_worker workers[] = {{.label = "0"},
+                                        {.number = 1, .label = "1"},
+                                        {.number = 2, .label = "2"},
+                                        {.number = 3, .label = "3"}};
+    struct vti_task_run run = run_of(3, 4, 100);
+    struct vti_tasks tasks = tasks_of(&run, list, NULL, 0);
+    struct vti_task_times times;
+
+    (void)state;
+    tasks.workers = workers;
+    run.begun_workers = 2;
+    list[1].state = VT_TASK_LOST;
+    list[2].state = VT_TASK_TIMED_OUT;
+    assert_int_equal(vti_task_times_make(&times, &tasks), 0);
+    assert_int_equal(times.runs[0].at_once, 2);
+    assert_int_equal(times.runs[0].dead_workers, 1);
+    assert_idle(&times.workers[0], 0, 10, 0, 0);
+    assert_idle(&times.workers[1], 0, 0, 0, 0);
+    assert_int_equal(vti_worker_times_all(&times.workers[1]), 30);
+    assert_idle(&times.workers[2], 0, 0, 5, 0);
+    assert_int_equal(vti_worker_times_all(&times.workers[2]), 30);
+    assert_idle(&times.workers[3], 0, 40, 0, 0);
+    assert_int_equal(vti_worker_times_all(&times.runs[0].sums), 200);
+    vti_task_times_fini(&times);
+    list[1].state =
+        VT_TASK_DONE; /* its next task was tried again elsewhere: nobody says that it died */
+    list[2].state = VT_TASK_DONE; /* and the last one came too late for anything */
+    assert_int_equal(vti_task_times_make(&times, &tasks), 0);
+    assert_int_equal(times.runs[0].at_once, 2);
+    assert_int_equal(vti_worker_times_all(&times.workers[1]), 35);
+    assert_int_equal(vti_worker_times_all(&times.workers[2]), 65);
+    assert_int_equal(vti_worker_times_all(&times.workers[3]), 0);
+    vti_task_times_fini(&times);
+    run.begun_workers = 0; /* nobody said how many there were */
+    assert_int_equal(vti_task_times_make(&times, &tasks), 0);
+    assert_int_equal(times.runs[0].at_once, 4);
+    assert_int_equal(vti_worker_times_all(&times.runs[0].sums), 400);
+    vti_task_times_fini(&times);
+}
+
+/* Whoever replaced whom: nobody has more time than the run, or less than what it did. */
+static void test_any_replaced(void **state)
+{
+    enum { TASKS = 12, WORKERS = 6 };
+    struct vti_task_worker workers[WORKERS];
+    struct vti_task list[TASKS];
+    struct vti_task_times times;
+    unsigned seed = 7;
+
+    (void)state;
+    for (unsigned round = 0; round < 3000; round++) {
+        struct vti_task_run run = run_of(TASKS, WORKERS, 100);
+        struct vti_tasks tasks = tasks_of(&run, list, NULL, 0);
+
+        tasks.workers = workers;
+        run.begun_workers = (uint64_t)(rand_r(&seed) % WORKERS);
+        for (uint32_t i = 0; i < WORKERS; i++)
+            workers[i] = (struct vti_task_worker){.number = i, .label = "w"};
+        for (int64_t i = 0, start = 0; i < TASKS; i++) {
+            list[i] = task("t", (uint32_t)(rand_r(&seed) % WORKERS), 0, start,
+                           start + rand_r(&seed) % 30);
+            list[i].state = (uint8_t)(rand_r(&seed) % VTI_TASK_STATES);
+            start += rand_r(&seed) % 10;
+        }
+        assert_int_equal(vti_task_times_make(&times, &tasks), 0);
+        assert_in_range(times.runs[0].at_once, 1, WORKERS);
+        for (uint32_t i = 0; i < WORKERS; i++) {
+            assert_in_range(vti_worker_times_all(&times.workers[i]), times.workers[i].compute_ns,
+                            times.runs[0].end_ns - times.runs[0].begin_ns);
+            for (unsigned j = 0; j < VTI_IDLE_REASONS; j++)
+                assert_true(times.workers[i].idle_ns[j] >= 0);
+        }
+        vti_task_times_fini(&times);
+    }
+}
+
 static void test_groups(void **state)
 {
     struct vti_task list[104];
@@ -374,6 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_path),          cmocka_unit_test(test_idle),
         cmocka_unit_test(test_ready),         cmocka_unit_test(test_moving_and_dying),
+        cmocka_unit_test(test_replaced),      cmocka_unit_test(test_any_replaced),
         cmocka_unit_test(test_groups),        cmocka_unit_test(test_circles),
         cmocka_unit_test(test_long_and_wide), cmocka_unit_test(test_nested),
         cmocka_unit_test(test_hostile),       cmocka_unit_test(test_nothing),

@@ -95,12 +95,24 @@ describe("task graphs", () => {
       strings: ["", "w"],
       tables,
     }) as unknown as PageData;
-  const runs = table({ begin: [0, 9], tasks: [50, 1], failed: [1, 0], process: [1, 1] });
+  const runs = table({
+    begin: [0, 9],
+    duration: [5, 5],
+    tasks: [50, 1],
+    failed: [1, 0],
+    process: [1, 1],
+    parent: [0, 0],
+    workers: [2, 1],
+  });
   const workers = table({ run: [0, 0, 1], pid: [7, 7, 7], tid: [8, 9, 8], label: [1, 1, 1] });
 
   it("are told in a sentence, each thread once", () => {
     expect(taskWords(pageOf({ task_runs: runs, task_workers: workers }))).toBe(
       "2 runs, 51 tasks, 2 workers, 1 failed",
+    );
+    const pools = table({ run: [0, 0, 1], pid: [7, 7, 7], tid: [8, 9, 10], label: [1, 1, 1] });
+    expect(taskWords(pageOf({ task_runs: runs, task_workers: pools }))).toBe(
+      "2 runs, 51 tasks, 2 workers, 1 failed", // the third was not there with the others
     );
     expect(taskWords(pageOf({}))).toBeNull();
   });
@@ -160,5 +172,6 @@ describe("what matters most", () => {
     expect(topSpans(data, allSpans(data))).toEqual([]);
     expect(usageCurves(data)).toEqual([]);
     expect(nothingHere(data)).toContain("empty");
+    expect(nothingHere(data)).toContain("a profiler of tasks");
   });
 });

@@ -13,7 +13,14 @@ import {
   PATH_MARK,
   streamLanes,
 } from "../src/model/task-stream";
-import { leastTime, longestRun, nameRows, pathSteps, workerRows } from "../src/model/task-sums";
+import {
+  leastTime,
+  longestRun,
+  nameRows,
+  pathSteps,
+  workerRows,
+  workersAtOnce,
+} from "../src/model/task-sums";
 import { freedTimes, isFailed, shortLabels, stateOf, taskFacts, taskKey, tasksOf } from "../src/model/tasks";
 import { viewOptions } from "../src/state/selection";
 import { viewsOf } from "../src/ui/app";
@@ -252,7 +259,7 @@ describe("figures", () => {
     expect(all.get("sum")).toMatchObject({ count: 2, failed: 1, retries: 2, total: 400 });
     expect(all.get("add")!.wait).toBe(200);
     expect(all.get("load")).toMatchObject({ level: 0, share: 1500 / 2700 }); // what is within it counts once
-    expect(all.get("inner")).toMatchObject({ level: 1, share: 300 / 2700 });
+    expect(all.get("inner")).toMatchObject({ level: 1, share: 1 }); // of what is as deep
     expect(all.get("transfer")!.share).toBeNaN();
     const first = byName(nameRows(data, 0, null));
     expect(first.has("inner")).toBe(false);
@@ -312,6 +319,27 @@ describe("figures", () => {
     expect(pathSentences(run, false).join(" ")).toBe(
       "The critical path of the run has 3 tasks and takes 2.20 µs of 3.00 µs (73.3 %): with any number of workers the run takes at least that long. With its 2 workers it takes at least 2.20 µs: 26.7 % less than it took.",
     );
+  });
+});
+
+describe("workers of several runs", () => {
+  const run = (begin: number, duration: number, workers: number, parent = -1) => ({
+    begin,
+    duration,
+    workers,
+    parent,
+  });
+
+  it("are as many as there were at once", () => {
+    expect(workersAtOnce([])).toBe(0);
+    expect(workersAtOnce([run(0, 10, 2), run(10, 10, 3)])).toBe(3); // one after the other
+    expect(workersAtOnce([run(0, 10, 2), run(9, 10, 3), run(30, 5, 4)])).toBe(5);
+    expect(workersAtOnce([run(5, 0, 2), run(6, 0, 1)])).toBe(2);
+  });
+
+  it("are those that the others ran within", () => {
+    expect(workersAtOnce([run(0, 100, 2), run(10, 20, 8, 0), run(12, 20, 8, 0)])).toBe(2);
+    expect(workersAtOnce(tasks.runs)).toBe(2);
   });
 });
 

@@ -31,7 +31,7 @@ export type NameFigures = Record<NameFigure, number>;
 export interface NameRow extends NameFigures {
   name: number; // row of task_names
   level: number; // 0, or how many tasks of other runs its tasks ran within
-  share: number; // of the time of all tasks of level 0: the others are part of them; NaN: it is none
+  share: number; // of the time of all tasks of its level: deeper ones are part of them; NaN: it is none
 }
 
 const MOST_LEVELS = 4; // deeper ones count as the last
@@ -61,7 +61,9 @@ export function nameRows(data: PageData, run: number, range: Range | null): Name
     ? [told(data)]
     : Array.from({ length: deepest + 1 }, (_, level) => counted(data, run, range, levels, level));
   const isTask = (name: number) => names[name]!.action === 0;
-  const whole = figures[0]!.reduce((sum, { total }, name) => sum + (isTask(name) ? total || 0 : 0), 0);
+  const wholes = figures.map((list) =>
+    list.reduce((sum, { total }, name) => sum + (isTask(name) ? total || 0 : 0), 0),
+  );
 
   return figures
     .flatMap((list, level) =>
@@ -69,7 +71,7 @@ export function nameRows(data: PageData, run: number, range: Range | null): Name
         ...one,
         name,
         level,
-        share: isTask(name) ? one.total / (whole || NaN) : NaN,
+        share: isTask(name) ? one.total / (wholes[level] || NaN) : NaN,
       })),
     )
     .filter(({ count }) => count > 0);
@@ -202,6 +204,27 @@ export function pathSteps(tasks: Tasks, run: TaskRun): PathStep[] {
 /* The least that a run with these workers can take: no chain is shorter than it is, and somebody has to do the work. */
 export function leastTime(run: TaskRun): number {
   return Math.max(run.path, run.workers ? run.taskTime / run.workers : 0);
+}
+
+/* Of several runs: the most workers that there were at a time. Those of runs within others are not counted: the tasks that they are within
+ * have workers already. */
+export function workersAtOnce(
+  runs: readonly Pick<TaskRun, "begin" | "duration" | "parent" | "workers">[],
+): number {
+  const moments = runs
+    .filter(({ parent }) => parent < 0)
+    .flatMap(({ begin, duration, workers }) => [
+      { at: begin, more: workers },
+      { at: begin + Math.max(duration, 0.5), more: -workers }, // times are whole: it lasts at least a moment
+    ])
+    .sort((a, b) => a.at - b.at || a.more - b.more);
+  let [now, most] = [0, 0];
+
+  for (const { more } of moments) {
+    now += more;
+    most = Math.max(most, now);
+  }
+  return most;
 }
 
 /* The run whose path is meant where no run is chosen. */

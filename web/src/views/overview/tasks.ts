@@ -2,6 +2,7 @@
 
 import type { PageData } from "../../data/types";
 import { column } from "../../data/types";
+import { workersAtOnce } from "../../model/task-sums";
 import { formatCount } from "../../ui/format";
 import { sumOf } from "./top";
 
@@ -20,14 +21,27 @@ export function isOnlyTasks(data: PageData): boolean {
   );
 }
 
-/* A thread that worked for several runs is one worker. */
+/* As many as there were at once; a thread that worked for several runs is one. */
 function countWorkers(data: PageData): number {
   const of = (name: string) => column(data, "task_workers", name);
   const [run, pid, tid, label] = [of("run"), of("pid"), of("tid"), of("label")];
-  const process = column(data, "task_runs", "process");
+  const runOf = (name: string) => column(data, "task_runs", name);
+  const [process, duration, parent, workers] = [
+    runOf("process"),
+    runOf("duration"),
+    runOf("parent"),
+    runOf("workers"),
+  ];
   const threads = Array.from(run, (one, i) => [process[one], pid[i], tid[i], label[i]].join(" "));
 
-  return new Set(threads).size;
+  const runs = Array.from(runOf("begin"), (begin, i) => ({
+    begin,
+    duration: duration[i] ?? 0,
+    parent: (parent[i] ?? 0) - 1,
+    workers: workers[i] ?? 0,
+  }));
+
+  return Math.min(new Set(threads).size, workersAtOnce(runs));
 }
 
 /* "3 runs, 51 tasks, 4 workers, 1 failed"; null: there are none. */

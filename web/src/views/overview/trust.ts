@@ -158,7 +158,8 @@ export function trustFacts(data: PageData): Fact[] {
 export function nothingHere(data: PageData): string | null {
   if (data.directory.tables.some((table) => table.rows > 0 && table.name !== "sites")) return null;
   return (
-    "This recording is empty: it has no functions, no spans, no lines and no readings. " +
-    "Record a program with venturi run PROGRAM (functions of Python programs), venturi run -l (lines), or trace points in its code (spans)."
+    "This recording is empty: it has no functions, no spans, no lines, no tasks and no readings. " +
+    "If a profiler of tasks made this page, nothing was computed while it was there. " +
+    "Else record a program with venturi run PROGRAM (functions of Python programs), venturi run -l (lines), or trace points in its code (spans)."
   );
 }

@@ -1,6 +1,7 @@
 /* Above the stream: which run is shown, what it is in one line, and what went wrong with it. */
 
 import type { PageData } from "../../data/types";
+import { workersAtOnce } from "../../model/task-sums";
 import { NEVER_RAN, type TaskRun, type Tasks, tasksOf } from "../../model/tasks";
 import { formatCount, formatDuration, formatTime } from "../../ui/format";
 import { clean } from "../../ui/text";
@@ -36,8 +37,8 @@ export function RunChooser({ tasks, run }: { tasks: Tasks; run: number }) {
 const plural = (count: number, one: string, many = `${one}s`) =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-/* Of the run that is shown, or of all. */
-export function Summary({ data, run, workers }: { data: PageData; run: number; workers: number }) {
+/* Of the run that is shown, or of all; `rows` are the threads of their workers: one may have worked for several runs. */
+export function Summary({ data, run, rows }: { data: PageData; run: number; rows: number }) {
   const tasks = tasksOf(data);
   const runs = run < 0 ? tasks.runs : tasks.runs.slice(run, run + 1);
   const sum = (value: (one: TaskRun) => number) => runs.reduce((all, one) => all + value(one), 0);
@@ -51,7 +52,11 @@ export function Summary({ data, run, workers }: { data: PageData; run: number; w
   const facts = [
     one && tasks.runs.length === 1 && clean(one.scheduler, 24),
     `${plural(count, "task")}${planned > count ? ` of ${formatCount(planned)}` : ""}`,
-    plural(workers, "worker"),
+    plural(
+      one ? one.workers : Math.min(rows, workersAtOnce(runs)),
+      one ? "worker" : "worker at once",
+      one ? "workers" : "workers at once",
+    ),
     one && formatTime(one.duration),
     one && one.duration > 0 && `${(one.taskTime / one.duration).toFixed(2)} at once`,
     never > 0 && `${formatCount(never)} never ran`,

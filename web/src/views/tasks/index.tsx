@@ -146,7 +146,7 @@ function Graphs({ data }: ViewProps) {
     <div class="tasks" ref={frame}>
       <Toolbar>
         <RunChooser tasks={tasks} run={run} />
-        <Summary data={data} run={run} workers={stream.rows.filter((row) => row.workers.length).length} />
+        <Summary data={data} run={run} rows={stream.rows.filter((row) => row.workers.length).length} />
         <Problems data={data} run={run} />
         <Gap />
         <Found data={data} matches={matches} run={run} />

@@ -66,7 +66,7 @@ function columnsOf(data: PageData, rows: NameRow[]): TableColumn[] {
       id: "share",
       title: "Share",
       hint: rows.some((row) => row.level > 0)
-        ? "Of the time of all tasks that are not within others"
+        ? "Of the time of all tasks that are not within others; of those that are, of theirs"
         : "Of the time of all tasks",
       isNumber: true,
       width: 76,
