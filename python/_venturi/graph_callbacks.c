@@ -212,7 +212,10 @@ void vti_py_callbacks_finish(struct vti_py_run *run)
         if (exception) {
             PyObject *later = vti_py_error_take();
 
-            PyException_SetContext(later, exception);
+            if (later == exception)
+                Py_DECREF(later); /* it was raised again */
+            else
+                PyException_SetContext(later, exception);
             exception = later;
         } else {
             exception = vti_py_error_take();

@@ -146,32 +146,44 @@ uint32_t vti_py_source_ready(const struct vti_py_source *source, uint32_t place)
                                                              : VTI_PY_NO_KEY;
 }
 
-/* Of what other processes made, results are what the caller gets, not made once more. */
-static PyObject *live_value(const struct vti_py_run *run, uint32_t number)
-{
-    const struct vt_datum *known = run->live ? vt_state_value(run->live, number) : NULL;
-    PyObject *result;
-
-    if (!known)
-        return NULL;
-    result = run->results ? PyDict_GetItemWithError(run->results, run->graph.keys.keys[number].key)
-                          : NULL;
-    if (result)
-        return Py_NewRef(result);
-    return PyErr_Occurred() ? NULL : vti_py_run_object(run, known);
-}
-
-PyObject *vti_py_source_value(const struct vti_py_source *source, uint32_t number)
+/* Keys may compare by code of their own, during which other threads run: nothing here is borrowed meanwhile. */
+static PyObject *find(PyObject *values, PyObject *key)
 {
     PyObject *value;
 
-    if (source->run)
-        return live_value(source->run, number);
-    value = source->kept && source->kept->cache
-                ? PyDict_GetItemWithError(source->kept->cache, vti_py_source_key(source, number))
-                : NULL;
+    if (!values)
+        return NULL;
+    Py_INCREF(values);
+    Py_INCREF(key);
+    value = PyDict_GetItemWithError(values, key);
     Py_XINCREF(value);
+    Py_DECREF(key);
+    Py_DECREF(values);
     return value;
+}
+
+static const struct vt_datum *live_datum(const struct vti_py_source *source, uint32_t number)
+{
+    return source->run && source->run->live ? vt_state_value(source->run->live, number) : NULL;
+}
+
+/* Of what other processes made, results are what the caller gets, not made once more. A run may end while its results are searched. */
+PyObject *vti_py_source_value(const struct vti_py_source *source, uint32_t number)
+{
+    const struct vt_datum *known = live_datum(source, number);
+    PyObject *value = NULL;
+
+    if (source->run && !known)
+        return NULL;
+    if (source->run)
+        value = find(source->run->results, source->run->graph.keys.keys[number].key);
+    if (value || PyErr_Occurred())
+        return value;
+    if (source->run) {
+        known = live_datum(source, number);
+        return known ? vti_py_run_object(source->run, known) : NULL;
+    }
+    return source->kept ? find(source->kept->cache, vti_py_source_key(source, number)) : NULL;
 }
 
 /* ---- how it ended ----------------------------------------------------------------------------- */

@@ -482,3 +482,36 @@ def test_of_processes():
         venturi.dask.multiprocessing.get({"a": (total, 1, 2), "b": (fail, "a")}, "b", num_workers=1, callbacks=[
             (None, None, None, None, lambda dsk, state, failed: kept.append(state))])
     assert kept[1]["cache"] == {"a": 3} and kept[1]["running"] == {"b"}
+
+
+class Slow:
+    """A key whose comparison lets other threads run."""
+    looking, go_on = threading.Event(), threading.Event()
+
+    def __init__(self, number):
+        self.number = number
+
+    def __hash__(self):
+        return 7
+
+    def __eq__(self, other):
+        if threading.current_thread().name == "looker" and not Slow.looking.is_set():
+            Slow.looking.set()
+            Slow.go_on.wait(20)
+        return self.number == other.number
+
+
+def test_the_run_ends_inside_of_a_lookup():
+    found = []
+
+    def finish(dsk, state, failed):
+        looker = threading.Thread(target=lambda: found.append(state["cache"][Slow(1)]), name="looker")
+        found.append(looker)
+        looker.start()
+        Slow.looking.wait(20)
+    one, two = Slow(1), Slow(2)
+    with venturi.dask.Callback(finish=finish):
+        assert list(venturi.dask.get({one: (str, 5), two: (str, 6)}, [two, one])) == ["6", "5"]
+    Slow.go_on.set()
+    found[0].join(20)
+    assert found[1:] == ["5"]
