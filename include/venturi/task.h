@@ -79,6 +79,11 @@ VT_API int vt_task_put(const struct vt_task *task);
 /* What a run ended with: "" or an error's one line. What could not be put by now is lost, and counted: so many. */
 VT_API void vt_task_run_end(uint32_t run, const char *error, uint64_t lost);
 
+/* The same for a run that is told of when it is over: when it began and when it ended, by vt_task_clock(). */
+VT_API uint32_t vt_task_run_at(uint64_t begin, const char *scheduler, uint64_t tasks,
+                               uint32_t workers, uint32_t parent);
+VT_API void vt_task_run_end_at(uint64_t end, uint32_t run, const char *error, uint64_t lost);
+
 /* Waits until there is room again for the calling thread, no longer than so many milliseconds; 0: there is still none, there is no
  * hope. */
 VT_API int vt_task_wait(unsigned ms);

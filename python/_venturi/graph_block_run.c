@@ -84,9 +84,10 @@ static PyObject *results_of(const vt_run *run, PyObject *outputs)
     return results;
 }
 
+/* In nanoseconds: a float of seconds since 1970 has steps of 256 of them. */
 static PyObject *time_of(uint64_t clock)
 {
-    return clock ? PyFloat_FromDouble((double)vt_task_realtime(clock) / 1e9) : Py_NewRef(Py_None);
+    return clock ? PyLong_FromLongLong(vt_task_realtime(clock)) : Py_NewRef(Py_None);
 }
 
 static PyObject *number_of(uint64_t number)
@@ -205,11 +206,12 @@ static PyObject *facts_of(const vt_run *run, const vt_graph *graph, const char *
                          rows_of(run, graph), "workers", workers_of(run, workers));
 }
 
-static PyObject *go(vt_graph *graph, PyObject *outputs, unsigned threads)
+static PyObject *go(vt_graph *graph, PyObject *outputs, unsigned threads, int is_unrecorded)
 {
     struct vt_run_options options = {.size = sizeof options,
                                      .scheduler = threads > 1 ? VT_THREADS : VT_SYNC,
-                                     .workers = threads};
+                                     .workers = threads,
+                                     .is_unrecorded = is_unrecorded};
     PyObject *values = NULL, *facts = NULL, *result = NULL;
     vt_run *run = vt_run_new(graph, &options);
     uint64_t times[2];
@@ -236,12 +238,13 @@ PyObject *vti_py_graph_block_run(PyObject *module, PyObject *args)
     PyObject *inputs, *given, *outputs = NULL, *result = NULL;
     const char *why = NULL;
     unsigned threads;
+    int is_unrecorded;
     Py_buffer saved;
     vt_graph *graph = NULL;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "y*O!OI:graph_block_run", &saved, &PyDict_Type, &inputs, &given,
-                          &threads))
+    if (!PyArg_ParseTuple(args, "y*O!OIp:graph_block_run", &saved, &PyDict_Type, &inputs, &given,
+                          &threads, &is_unrecorded))
         return NULL;
     outputs = PySequence_Tuple(given);
     if (outputs && threads > THREADS_MOST) {
@@ -252,7 +255,7 @@ PyObject *vti_py_graph_block_run(PyObject *module, PyObject *args)
     if (outputs && !graph)
         PyErr_Format(PyExc_ValueError, "these bytes are no block: %s", why ? why : "no memory");
     if (graph && !fill(graph, inputs))
-        result = go(graph, outputs, threads ? threads : 1);
+        result = go(graph, outputs, threads ? threads : 1, is_unrecorded);
     vt_graph_free(graph);
     Py_XDECREF(outputs);
     PyBuffer_Release(&saved);

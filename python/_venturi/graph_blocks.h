@@ -11,7 +11,8 @@
 /* graph_blocks(saved, wanted, seconds, cost): [(saved block, (key that it needs, …), (key that others need, …))]. */
 VTI_PY_HIDDEN PyObject *vti_py_graph_blocks(PyObject *module, PyObject *args);
 
-/* graph_block_run(saved block, {key: saved value}, [key], threads): ({key: saved value}, run as tasks_write() takes it). */
+/* graph_block_run(saved block, {key: saved value}, [key], threads, is_unrecorded): ({key: saved value}, run as tasks_write() takes it), with
+ * times in nanoseconds. */
 VTI_PY_HIDDEN PyObject *vti_py_graph_block_run(PyObject *module, PyObject *args);
 
 /* graph_value(saved value): None, an int, a float or bytes. */

@@ -157,8 +157,7 @@ static int describe_worker(struct vti_py_making *made, PyObject *id, struct vti_
     return worker->label ? 0 : -1;
 }
 
-/* Its index in all workers; VTI_NO_TASK for None. -1 with an exception. */
-static int worker_from(struct vti_py_making *made, PyObject *id, uint32_t *index)
+int vti_py_making_worker(struct vti_py_making *made, PyObject *id, uint32_t *index)
 {
     uint32_t run = made->all.run_count - 1;
     struct vti_task_worker worker = {.run = run};
@@ -264,7 +263,7 @@ int vti_py_making_task(struct vti_py_making *made, PyObject *row, uint32_t numbe
         vti_py_time_from(fields[FREED], &task->freed_ns) ||
         vti_py_cpu_from(fields[CPU], &task->cpu_ns) ||
         vti_py_state_from(fields[STATE], &task->state) ||
-        worker_from(made, fields[WORKER], &task->worker) ||
+        vti_py_making_worker(made, fields[WORKER], &task->worker) ||
         edges_from(made, fields[DEPENDENCIES], task, first, count))
         return -1;
     made->all.task_count++;
@@ -315,7 +314,7 @@ int vti_py_making_action(struct vti_py_making *made, PyObject *row, PyObject *ro
     if (!task->name || vti_py_action_from(fields[ACTION], &task->action) ||
         vti_py_time_from(fields[FROM], &task->start_ns) ||
         vti_py_time_from(fields[TO], &task->end_ns) ||
-        worker_from(made, fields[BY], &task->worker) ||
+        vti_py_making_worker(made, fields[BY], &task->worker) ||
         number_of(made, rows, fields[OF_KEY], &task->number))
         return -1;
     made->all.task_count++;

@@ -31,6 +31,9 @@ const char *vti_py_making_text(struct vti_py_making *made, PyObject *value);
 /* A number that a dict (or NULL) may have; 0: it has none. */
 uint64_t vti_py_number_in(PyObject *facts, const char *name);
 
+/* A worker of the last run: its index in all workers; VTI_NO_TASK for None. */
+int vti_py_making_worker(struct vti_py_making *made, PyObject *id, uint32_t *index);
+
 /* A task of the last run, named by its key or by one value more than a task has, of which there is room for; its run has `count` of them, the first is `first` in all. */
 int vti_py_making_task(struct vti_py_making *made, PyObject *row, uint32_t number, uint32_t first,
                        uint32_t count);

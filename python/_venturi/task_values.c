@@ -8,8 +8,16 @@
 
 int vti_py_time_from(PyObject *value, int64_t *ns)
 {
-    double seconds = value == Py_None ? 0 : PyFloat_AsDouble(value);
+    double seconds;
 
+    if (PyLong_Check(value)) {
+        *ns = PyLong_AsLongLong(value);
+        if (*ns >= 0)
+            return 0;
+        PyErr_Format(PyExc_ValueError, "%R is no time in nanoseconds since 1970", value);
+        return -1;
+    }
+    seconds = value == Py_None ? 0 : PyFloat_AsDouble(value);
     if (seconds == -1.0 && PyErr_Occurred())
         return -1;
     if (!(seconds >= 0 && seconds < 9e9)) {

@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
-/* Seconds since 1970, or None: 0. */
+/* Since 1970: a float of seconds, an int of nanoseconds, or None: 0. */
 int vti_py_time_from(PyObject *value, int64_t *ns);
 
-/* Seconds, or None: unknown. */
+/* The same, None: unknown. */
 int vti_py_cpu_from(PyObject *value, uint64_t *ns);
 
 /* A number; None and all else that is no such number are unknown. Never fails. */

@@ -20,6 +20,12 @@ static uint64_t clock_at(int64_t realtime_ns)
     return realtime_ns ? vt_task_clock_at(realtime_ns) : 0;
 }
 
+/* Of a run: if nobody knows, now. */
+static uint64_t time_of(int64_t realtime_ns)
+{
+    return realtime_ns ? vt_task_clock_at(realtime_ns) : vt_task_clock();
+}
+
 static struct vt_site *site_of(const char *name)
 {
     PyObject *text = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
@@ -98,7 +104,8 @@ static uint64_t put_run(const struct vti_tasks *all, const struct vti_task_run *
     while (count < run->task_count &&
            put_task(all, &all->tasks[run->first_task + count], run, number, numbers))
         count++;
-    vt_task_run_end(number, run->error, run->lost + run->task_count - count);
+    vt_task_run_end_at(time_of(run->end_ns), number, run->error,
+                       run->lost + run->task_count - count);
     return run->task_count - count;
 }
 
@@ -117,8 +124,8 @@ static PyObject *put_runs(const struct vti_tasks *all)
     for (uint32_t i = 0; i < all->run_count; i++) {
         const struct vti_task_run *run = &all->runs[i];
 
-        runs[i] = vt_task_run(run->scheduler, run->planned, run->worker_count,
-                              run->parent < i ? runs[run->parent] : 0);
+        runs[i] = vt_task_run_at(time_of(run->begin_ns), run->scheduler, run->planned,
+                                 run->worker_count, run->parent < i ? runs[run->parent] : 0);
         if (!runs[i]) {
             result = Py_NewRef(Py_None);
             goto out;

@@ -82,6 +82,19 @@ static PyObject *copy_of(struct vti_py_making *made, PyObject *given)
     return copy;
 }
 
+/* Workers that are told of are workers, whether they had a task or not. */
+static int workers_from(struct vti_py_making *made)
+{
+    PyObject *ids = made->told ? PySequence_Tuple(made->told) : PyTuple_New(0);
+    int code = ids ? 0 : -1;
+    uint32_t index;
+
+    for (Py_ssize_t i = 0; ids && !code && i < PyTuple_GET_SIZE(ids); i++)
+        code = vti_py_making_worker(made, PyTuple_GET_ITEM(ids, i), &index);
+    Py_XDECREF(ids);
+    return code;
+}
+
 static int run_from(struct vti_py_making *made, PyObject *any)
 {
     PyObject *given = copy_of(made, any);
@@ -100,7 +113,7 @@ static int run_from(struct vti_py_making *made, PyObject *any)
     made->told = PyDict_GetItemString(given, "workers");
     if (made->told && !PyDict_Check(made->told))
         made->told = NULL;
-    if (!made->workers || facts_of_run(made, given, run) ||
+    if (!made->workers || facts_of_run(made, given, run) || workers_from(made) ||
         grow_tasks(made, count + PyTuple_GET_SIZE(actions)))
         return -1;
     for (Py_ssize_t i = 0; i < count; i++)

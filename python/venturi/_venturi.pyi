@@ -73,9 +73,10 @@ def tasks_put(runs: Iterable[Dict[str, Any]], /) -> Optional[int]:
 def graph_blocks(saved: bytes, wanted: Iterable[str], seconds: float, cost: float, /) -> List[Tuple[bytes, Tuple[str, ...], Tuple[str, ...]]]:
     """Blocks of a saved graph, each after those that it needs: saved, keys that it needs of others, keys that others need or that are wanted."""
 def graph_block_run(
-    saved: bytes, inputs: Dict[str, bytes], outputs: Iterable[str], threads: int, /
+    saved: bytes, inputs: Dict[str, bytes], outputs: Iterable[str], threads: int, is_unrecorded: bool, /
 ) -> Tuple[Dict[str, bytes], Dict[str, Any]]:
-    """Computes a block: its outputs as saved values, and the run, as tasks_write() takes it; "error" is "" if all could be had."""
+    """Computes a block: its outputs as saved values, and the run, as tasks_write() takes it, its times in nanoseconds; "error" is "" if all
+    could be had. With is_unrecorded it is not in the recording of this process."""
 def graph_value(saved: bytes, /) -> Union[None, int, float, bytes]: ...
 
 # Trace points: venturi.trace is the face of it.

@@ -116,7 +116,16 @@ class _Report(_Watched):
         self._stats.sort_stats(self._sort_by)
         if self._name is not None:
             self._write(self._stats, os.fspath(self._name))
+        self._say_threads(self._stats)
         self._stats.print_stats(*self._limit)
+
+    @staticmethod
+    def _say_threads(stats: Stats) -> None:
+        """The sum that follows is longer than the call took if others worked at the same time."""
+        threads = stats.threads()
+        count = sum(stats.thread(thread).total_calls > 0 for thread in threads) if len(threads) > 1 else 1
+        if count > 1:
+            print("         in %d threads: times are their sums" % count, file=stats.stream)
 
     def _write(self, stats: Stats, name: str) -> None:
         """A report that cannot be written costs nobody the result."""
@@ -223,8 +232,9 @@ class _DaskReport(_Watched):
         """A report that cannot be written costs nobody the result."""
         from .diagnostics import page
 
-        runs = self._recording._runs("" if error is None else ("%s: %s" % (type(error).__name__, error)).split("\n")[0][:500])
+        said = "" if error is None else ("%s: %s" % (type(error).__name__, error)).split("\n")[0][:500]
         try:
+            runs = self._recording._runs(said)
             page.write_page(self._name, runs, self._resources.results if self._resources else ())
         except (OSError, RuntimeError, ValueError) as problem:
             warnings.warn("%s: no report was written: %s" % (self._name, problem), RuntimeWarning, stacklevel=4)

@@ -124,7 +124,8 @@ static void put_text(uint32_t kind, uint64_t ticks, const void *fixed, size_t by
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
 
-uint32_t vt_task_run(const char *scheduler, uint64_t tasks, uint32_t workers, uint32_t parent)
+uint32_t vt_task_run_at(uint64_t begin, const char *scheduler, uint64_t tasks, uint32_t workers,
+                        uint32_t parent)
 {
     struct vti_task_run_note note = {.planned = tasks, .parent = parent, .workers = workers};
     struct vti_slow slow;
@@ -138,8 +139,13 @@ uint32_t vt_task_run(const char *scheduler, uint64_t tasks, uint32_t workers, ui
     if (is_local)
         return 0;
     note.run = __atomic_add_fetch(&vti_runtime()->task_runs, 1, __ATOMIC_RELAXED);
-    put_text(VTI_RECORD_TASK_RUN, vt_task_clock(), &note, sizeof note, scheduler, 1);
+    put_text(VTI_RECORD_TASK_RUN, begin, &note, sizeof note, scheduler, 1);
     return note.run;
+}
+
+uint32_t vt_task_run(const char *scheduler, uint64_t tasks, uint32_t workers, uint32_t parent)
+{
+    return vt_task_run_at(vt_task_clock(), scheduler, tasks, workers, parent);
 }
 
 void vt_task_worker(uint32_t run, uint32_t worker, const char *label, uint64_t pid, uint64_t tid)
@@ -150,12 +156,17 @@ void vt_task_worker(uint32_t run, uint32_t worker, const char *label, uint64_t p
         put_text(VTI_RECORD_TASK_WORKER, 1, &note, sizeof note, label, 1);
 }
 
-void vt_task_run_end(uint32_t run, const char *error, uint64_t lost)
+void vt_task_run_end_at(uint64_t end, uint32_t run, const char *error, uint64_t lost)
 {
     struct vti_task_end_note note = {.lost = lost, .run = run};
 
     if (run && is_recorded())
-        put_text(VTI_RECORD_TASK_END, vt_task_clock(), &note, sizeof note, error, lost);
+        put_text(VTI_RECORD_TASK_END, end, &note, sizeof note, error, lost);
+}
+
+void vt_task_run_end(uint32_t run, const char *error, uint64_t lost)
+{
+    vt_task_run_end_at(vt_task_clock(), run, error, lost);
 }
 
 /* ---- tasks --------------------------------------------------------------------------------------- */

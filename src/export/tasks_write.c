@@ -139,14 +139,15 @@ static int write_runs(struct job *job)
     for (uint32_t i = 0; i < all->run_count && !code; i++) {
         const struct vti_task_run *run = &all->runs[i];
 
-        code = add_entry(job, &(struct vti_task_fact){
-                                  .type = VTI_TASK_RUN,
-                                  .run = i + 1,
-                                  .ticks = ticks_of(job, run->begin_ns),
-                                  .parent = run->parent < all->run_count ? run->parent + 1 : 0,
-                                  .planned = run->planned,
-                                  .workers = run->worker_count,
-                                  .text = vti_bytes_of(run->scheduler)});
+        code = add_entry(job,
+                         &(struct vti_task_fact){
+                             .type = VTI_TASK_RUN,
+                             .run = i + 1,
+                             .ticks = ticks_of(job, run->begin_ns),
+                             .parent = run->parent < all->run_count ? run->parent + 1 : 0,
+                             .planned = run->planned,
+                             .workers = run->begun_workers ? run->begun_workers : run->worker_count,
+                             .text = vti_bytes_of(run->scheduler)});
     }
     for (uint32_t i = 0; i < all->worker_count && !code; i++) {
         const struct vti_task_worker *worker = &all->workers[i];

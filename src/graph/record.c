@@ -21,7 +21,9 @@ uint32_t vti_record_enter(uint32_t number)
 void vti_record_begin(vt_run *run, const char *scheduler, unsigned workers)
 {
     run->parent = current;
-    run->number = vt_task_run(scheduler, run->total, workers, run->parent);
+    run->number = 0;
+    if (!run->options.is_unrecorded)
+        run->number = vt_task_run(scheduler, run->total, workers, run->parent);
     if (run->number != 0 && vti_graph_sites(run->graph) != 0)
         run->number = 0;
 }

@@ -230,6 +230,10 @@ int vt_run_task(const vt_run *run, uint32_t task, struct vt_task *known, int *is
         run->graph->nodes[task].type != VTI_NODE_TASK)
         return 0;
     vti_record_of(run, task, known);
+    if (known->key_bytes == 0) {
+        known->key = vt_graph_key(run->graph, task);
+        known->key_bytes = strlen(known->key);
+    }
     *is_estimated = run->times[task].is_cpu_estimated;
     return 1;
 }

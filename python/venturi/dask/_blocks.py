@@ -22,9 +22,11 @@ class Made:
         self.run = run
 
 
-def run_block(saved: bytes, sources: Sequence[Any], outputs: Sequence[str], threads: int, number: int) -> Made:
-    """Computes a block with the threads of this worker (or so many), of which others that run may have their share."""
-    begun = time.time()
+def run_block(saved: bytes, sources: Sequence[Any], outputs: Sequence[str], threads: int, number: int,
+              recording: str) -> Made:
+    """Computes a block with the threads of this worker (or so many), of which others that run may have their share. Into `recording` the
+    client will put it: then this process does not, if that is its own."""
+    begun = time.time_ns()
     from distributed import get_worker  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     worker = get_worker()
@@ -37,12 +39,13 @@ def run_block(saved: bytes, sources: Sequence[Any], outputs: Sequence[str], thre
     for source in sources:
         inputs.update(source.values if isinstance(source, Made) else source)
     with cluster.share(threads or worker.state.nthreads) as mine:
-        values, run = _venturi.graph_block_run(saved, inputs, list(outputs), mine)
+        is_told_there = recording != "" and recording == cluster.this_recording()
+        values, run = _venturi.graph_block_run(saved, inputs, list(outputs), mine, is_told_there)
     run.update(entered=begun, block=number, host=cluster.this_host())
     made = Made(values, run)
     if run["error"]:
         made.values = {}
-        raise BlockError(run["error"], made)
+        raise BlockError(f"block {number} on {worker.address} (its workers are threads): {run['error']}", made)
     return made
 
 

@@ -7,6 +7,7 @@ from . import plugins
 
 STATES = {plugins.DONE: "done", plugins.FAILED: "failed", plugins.SKIPPED: "skipped", plugins.CANCELLED: "cancelled",
           plugins.LOST: "lost", plugins.AGAIN: "cancelled"}
+MOST_THREADS = 4096  # of a worker, that have a row although they computed nothing
 ACTIONS = {number: name for name, number in plugins.ACTIONS.items()}
 SIZES = {entry: struct.calcsize(entry) for entry in (plugins.WORKER, plugins.TASK, plugins.FREED, plugins.ACTION)}
 
@@ -29,6 +30,7 @@ class Place:
         self.pid = 0
         self.threads: Dict[int, int] = {}  # the interpreter's number of a thread: the system's
         self.known: Dict[int, int] = {}  # the interpreter's number of a thread that computed: ours
+        self.ends: Dict[int, float] = {}  # of the last task of each of these
         self.notes: List[plugins.Note] = []
         self.got = ("", 0)  # whose notes these are, and how many of them
         self.lost = 0
@@ -36,8 +38,29 @@ class Place:
     def label(self, thread: int) -> str:
         """What a row is called: a worker and one of its threads. 0, it is not known which: the first, or the worker if it has none."""
         if not thread:
-            return self.address + "#0" if self.known else self.address
-        return f"{self.address}#{self.known.setdefault(thread, len(self.known))}"
+            return self.address + "#0" if self.known or self.nthreads else self.address
+        return f"{self.address}#{self.number(thread)}"
+
+    def number(self, thread: int) -> int:
+        return self.known.setdefault(thread, len(self.known))
+
+    def all_threads(self) -> List[int]:
+        """Those that computed, then numbers below 0 for those that did not, which have rows too; [0]: it is not known whether there are any."""
+        for number in range(len(self.known), min(self.nthreads, MOST_THREADS)):
+            self.number(-1 - number)
+        return list(self.known) or [0]
+
+    def die(self, lost: "List[Try]") -> "List[Try]":
+        """Of the tries that it had when it died, in the order in which it took them, those that it can have begun: as many as it has threads,
+        and none before what its thread did before."""
+        free = sorted((self.ends.get(thread, 0.0), thread) for thread in self.all_threads())
+        begun = sorted(lost[:len(free)], key=lambda tried: tried.start or 0.0)
+        for tried, (end, thread) in zip(begun, free):
+            tried.place, tried.thread = self, thread
+            tried.start = max(tried.start or 0.0, end)
+            tried.end = max(tried.start, tried.end or 0.0)
+        self.ends = {}
+        return begun
 
 
 class Try:
@@ -97,16 +120,23 @@ class Stream:
         numbered: List[Place] = []
         found: List[Try] = []
         freed: Dict[int, float] = {}
-        lost: List[Try] = []
+        lost: List[Try] = []  # by whom is said next
+        unbegun: Dict[Any, int] = {}  # how often a worker died before it came to a task
         for piece in self.pieces:
             at = 0
             while at < len(piece):
                 kind = piece[at]
                 if kind == plugins.IS_TASK:
                     tried, at = self._try(piece, at, numbered)
-                    found.append(tried)
-                    if tried.place is None and tried.state == plugins.LOST:
+                    if tried.retries and unbegun:
+                        tried.retries -= min(tried.retries, unbegun.get(tried.key, 0))
+                    if tried.state == plugins.LOST:
                         lost.append(tried)
+                        continue
+                    found.append(tried)
+                    if tried.thread and tried.place and tried.end:
+                        tried.place.number(tried.thread)
+                        tried.place.ends[tried.thread] = tried.end
                 elif kind == plugins.IS_WORKER:
                     place, at = self._worker(piece, at)
                     numbered.append(place)
@@ -117,8 +147,10 @@ class Stream:
                         freed[number] = when - self.offset
                         continue
                     numbered[number].left = when - self.offset
-                    for tried in lost:  # the scheduler says first what was lost, then with whom
-                        tried.place = numbered[number]
+                    begun = numbered[number].die(lost)
+                    found += begun
+                    for tried in lost[len(begun):]:
+                        unbegun[tried.key] = unbegun.get(tried.key, 0) + 1
                     lost = []
         for tried in found:
             if tried.state == plugins.DONE:
@@ -198,7 +230,7 @@ class Stream:
     def _loaded(self, measure: bytes) -> Any:
         try:
             return pickle.loads(measure) if measure else None
-        except Exception as error:  # of a class that is not here
+        except BaseException as error:  # of a class that is not here, or of its own code
             self.problem = self.problem or f"{type(error).__name__}: {error}"
             return None
 
@@ -238,31 +270,29 @@ class Rows:
         tries = stream.tries()
         begun = [tried for tried in tries if tried.start is not None and STATES[tried.state] != "cancelled"]
         begun.sort(key=lambda tried: tried.start or 0.0)
-        self._place(begun)
         places = {tried.number: place for place, tried in enumerate(begun)}
         self.tasks = [self._row(tried, places) for tried in begun]
         self.measures = [tried.measure for tried in begun]
         self.errors = {place: tried.error for place, tried in enumerate(begun) if tried.error}
+        self.first_error = self._first_error(begun)
         self.skipped = [self._row(tried, places) for tried in tries if STATES[tried.state] == "skipped"]  # never begun
         self.actions = stream.actions(tries)
         self.workers: Dict[str, Dict[str, Any]] = {}
         for place in stream.places.values():
-            for thread in place.known or [0]:
+            for thread in place.all_threads():
                 self.workers[place.label(thread)] = {
-                    "address": place.address, "name": place.name, "pid": place.pid or None, "thread": thread or None,
+                    "address": place.address, "name": place.name, "pid": place.pid or None, "thread": thread if thread > 0 else None,
                     "tid": place.threads.get(thread), "joined": place.joined, "left": place.left}
 
     @staticmethod
-    def _place(begun: List[Try]) -> None:
-        """Tries that were lost are put on the threads of their worker in turn: on which they were nobody knows any more."""
-        turns: Dict[str, int] = {}
-        for tried in begun:
-            tried.label()
-        for tried in begun:
-            if tried.place and tried.place.known and not tried.thread:
-                threads = list(tried.place.known)
-                turn = turns[tried.place.address] = turns.get(tried.place.address, -1) + 1
-                tried.thread = threads[turn % len(threads)]
+    def _first_error(begun: List[Try]) -> str:
+        """One line for the first task whose last try failed; "": none did. Numbers say which that is: clocks of workers may differ."""
+        last = {tried.key: tried for tried in sorted(begun, key=lambda tried: tried.number)}
+        failed = [tried for tried in last.values() if tried.error]
+        if not failed:
+            return ""
+        more = f"; {len(failed) - 1} more failed" if len(failed) > 1 else ""
+        return f"task '{str(failed[0].key)[:200]}' failed: {' '.join(failed[0].error.split())}{more}"
 
     @staticmethod
     def _row(tried: Try, places: Dict[int, int]) -> Task:

@@ -29,6 +29,13 @@ def this_host() -> str:
     return ""
 
 
+def this_recording() -> str:
+    """Says which recording this process writes into, so that another one knows whether it is its own; "": none."""
+    if _venturi.tasks_put(()) is None:
+        return ""
+    return f"{this_host()} {os.environ.get('VENTURI_SESSION') or os.getpid()}"
+
+
 @contextlib.contextmanager
 def share(threads: int) -> Iterator[int]:
     """In a worker: how many threads a block gets. The first has all, a second at the same time half of them, …: blocks may have little to
@@ -108,9 +115,9 @@ def run_graph(client: Any, graph: Graph, wanted: Iterable[str] = (), seconds: fl
 async def _run(client: Any, graph: Graph, wanted: List[str], seconds: float, cost: float, threads: int, retries: int,
                filename: Any) -> Ran:
     blocks = graph.blocks(wanted, seconds, cost)
-    plan = _Plan(blocks, wanted, threads)
     recorder = record(client, filename)
     async with recorder:
+        plan = _Plan(blocks, wanted, threads, this_recording() if recorder._is_put() else "")
         futures = client.get(plan.tasks, plan.runs + plan.parts, sync=False, retries=retries or None)
         errors = [await future.exception() for future in futures]
         told = await client.gather([future for future, error in zip(futures[:len(blocks)], errors) if error is None])
@@ -130,7 +137,7 @@ class _Plan:
     """A graph of dask's: a task for each block, one for what is known of its run, and one for each part of its values that
     somebody needs. A block with one user alone is handed on as a whole."""
 
-    def __init__(self, blocks: List[_blocks.Block], wanted: List[str], threads: int) -> None:
+    def __init__(self, blocks: List[_blocks.Block], wanted: List[str], threads: int, recording: str) -> None:
         token = uuid.uuid4().hex
         needed = {key for _, inputs, _ in blocks for key in inputs}
         home = {key: i for i, (_, _, outputs) in enumerate(blocks) for key in outputs}
@@ -152,7 +159,7 @@ class _Plan:
         self.names = [str(("venturi-block-" + token, i)) for i in range(len(blocks))]
         self.runs = [("venturi-run-" + token, i) for i in range(len(blocks))]
         for i, (saved, _, outputs) in enumerate(blocks):
-            self.tasks["venturi-block-" + token, i] = (run_block, saved, sources.get(i, []), list(outputs), threads, i)
+            self.tasks["venturi-block-" + token, i] = (run_block, saved, sources.get(i, []), list(outputs), threads, i, recording)
             self.tasks[self.runs[i]] = (run_of, ("venturi-block-" + token, i))
         self.parts = sources.get(None, [])
 
@@ -163,15 +170,23 @@ def _inner(told: List[Dict[str, Any]], names: List[str], rows: Any) -> List[Dict
     found = []
     for run in told:
         task = outer.get(names[run["block"]])
-        is_here = run["host"] == this_host() != ""
-        shift = 0.0 if task is None or is_here else task[2] - run["entered"]
-        found.append(_moved(run, shift, "" if task is None else task[4]))
+        found.append(_moved(run, 0 if task is None else _shift(run, task), "" if task is None else task[4]))
     return found
 
 
-def _moved(run: Dict[str, Any], shift: float, label: str) -> Dict[str, Any]:
-    def at(seconds: Optional[float]) -> Optional[float]:
-        return None if seconds is None else seconds + shift
+def _shift(run: Dict[str, Any], task: Any) -> int:
+    """By how many nanoseconds a run is moved: to the clock that dask has set for its block; on this machine, whose clock it has, only as
+    far as it lies outside of its block."""
+    begin, end = int(task[2] * 1e9), int(task[3] * 1e9)
+    if run["host"] != this_host() or not run["host"]:
+        return begin - int(run["entered"])
+    earliest, latest = begin - int(run["start_time"]), end - int(run["end_time"])
+    return max(0, earliest) or min(0, max(earliest, latest))
+
+
+def _moved(run: Dict[str, Any], shift: int, label: str) -> Dict[str, Any]:
+    def at(time: Optional[int]) -> Optional[int]:
+        return None if time is None else time + shift
 
     tasks = [(*task[:2], at(task[2]), at(task[3]), task[4], at(task[5]), *task[6:11], at(task[11]), *task[12:]) for task in run["tasks"]]
     workers = {worker: {**facts, "label": f"{label} {worker}"} for worker, facts in run["workers"].items()}

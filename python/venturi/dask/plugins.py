@@ -70,6 +70,7 @@ class SchedulerRecorder(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
         self.place = 0  # of the piece that is being filled
         self.waiting_bytes = 0
         self.lost = 0
+        self.dead: List[Tuple[Any, bytes]] = []  # tries of a worker that is about to leave, with their rank
         self.pack = struct.Struct(TASK).pack  # made here: none of these can travel
         self.packs = [struct.Struct("<%dI" % count).pack for count in range(FEW)]
 
@@ -126,13 +127,30 @@ class SchedulerRecorder(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
         else:
             state = AGAIN if task.who_wants or task.waiters else CANCELLED
         worker = entry[3]
-        if worker is not None:
-            if state == LOST and task in worker.executing:
-                entry[2] = max(entry[2], worker.last_seen - worker.executing[task])
-            if state != LOST or worker.address not in self.scheduler.workers:  # else it was stolen; who leaves next had it
-                said.setdefault("worker", worker.address)
         error = str(said.get("exception_text") or "").encode("utf-8", "replace")[:500]
+        if state == LOST:
+            self._died(key, task, entry, said, error)
+            return
+        if worker is not None:
+            said.setdefault("worker", worker.address)
         self._task(key, task, entry, state, said, time.time(), error)
+
+    def _died(self, key: Any, task: Any, entry: List[Any], said: Dict[str, Any], error: bytes) -> None:
+        """Who had it is who leaves next: it may have been stolen. Those come first that were seen running, then in the order in which a
+        worker takes them."""
+        worker = entry[3]
+        was_seen = worker is not None and task in worker.executing
+        if was_seen:
+            entry[2] = max(entry[2], worker.last_seen - worker.executing[task])
+        piece, self.piece = self.piece, bytearray()
+        self._task(key, task, entry, LOST, {**said, "worker": None}, time.time(), error)
+        self.dead.append(((not was_seen, task.priority or ()), bytes(self.piece)))
+        self.piece = piece
+
+    def _bury(self) -> None:
+        for _, entry in sorted(self.dead):
+            self.piece += entry
+        self.dead = []
 
     def _task(self, key: Any, task: Any, entry: List[Any], state: int, said: Dict[str, Any], end: float = 0.0,
               error: bytes = b"") -> None:
@@ -185,6 +203,7 @@ class SchedulerRecorder(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
         place = self.workers.get(worker)
         if place is None:
             place = self._worker(worker)
+        self._bury()
         self.piece += struct.pack(LEFT, IS_LEFT, place, time.time())
 
     def cut(self) -> None:
@@ -297,7 +316,7 @@ class WorkerRecorder(WorkerPlugin):  # type: ignore[misc, unused-ignore]
             else:
                 value = fast.d[key] if key in fast.d else data.slow[key]
             measure = pickle.dumps(self.function(value), 4)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # whatever it is, the loop goes on
             self._cannot(error)
             measure = b""
         self._note("measure", key, 0.0, 0.0, None, measure)

@@ -71,6 +71,9 @@ class record:
                  trace: Optional[TracebackType]) -> None:
         try:
             self._client.sync(self._end)
+        except Exception:  # the loop is gone with the client: what was fetched is kept
+            self._end_without_client()
+        try:
             self._keep(error)
         except Exception as problem:
             self._cannot(problem, error)
@@ -156,7 +159,7 @@ class record:
         try:
             pickled: bytes = cloudpickle.dumps(self._metric, 4)
             return pickled
-        except Exception as error:
+        except BaseException as error:  # of the program's own code, which must not end the loop
             self._stream.problem = f"{type(error).__name__}: {error}"
             return None
 
@@ -230,6 +233,14 @@ class record:
             warnings.warn(f"venturi.dask.record: metric failed, None is kept: {self._stream.problem}", RuntimeWarning, stacklevel=2)
         self.lost += sum(place.lost for place in self._stream.places.values())
 
+    def _end_without_client(self) -> None:
+        if self.end_time is None:
+            self.end_time = time.time()
+        with suppress(KeyError, ValueError):
+            _open[self._where].remove(self)
+        self.lost += sum(place.lost for place in self._stream.places.values())
+        warnings.warn("venturi.dask.record: the end is missing: the client is closed", RuntimeWarning, stacklevel=3)
+
     async def _leave(self) -> None:
         """Takes the plugins out, as far as they are there."""
         from . import plugins
@@ -271,11 +282,18 @@ class record:
         return self._made().errors
 
     def _runs(self, error: str) -> List[Dict[str, Any]]:
-        """As tasks_write() and tasks_put() take them; the cluster first."""
+        """As tasks_write() and tasks_put() take them; the cluster first, with the block's error or that of a task."""
         rows = self._made()
+        error = error or rows.first_error
         mine = {"scheduler": "dask.distributed", "start_time": self.start_time, "end_time": self.end_time, "error": error,
                 "lost": self.lost, "tasks": rows.tasks + rows.skipped, "actions": rows.actions, "workers": rows.workers}
         return [mine, *(self._inner(rows) if self._inner is not None else ())]
+
+    def _is_put(self) -> bool:
+        """Whether all of it is put into the recording of this process."""
+        from .. import _venturi
+
+        return not self._is_inside and _venturi.tasks_put(()) is not None
 
     def _keep(self, error: Optional[BaseException]) -> None:
         """Into the recording of this process, and into a file of its own."""
@@ -285,7 +303,7 @@ class record:
             if self.filename is None:
                 return
             raise
-        is_recorded = not self._is_inside and _venturi.tasks_put(()) is not None
+        is_recorded = self._is_put()
         if not is_recorded and self.filename is None:
             return
         runs = self._runs("" if error is None else f"{type(error).__name__}: {error}".split("\n")[0][:500])

@@ -4,11 +4,13 @@ Nothing that a listener does may hurt the computation, and what is kept of it mu
 """
 import copy
 import functools
+import gc
 import sys
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from types import FunctionType, ModuleType
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 _lock = threading.Lock()
@@ -88,6 +90,29 @@ def is_future(value: Any) -> bool:
     return isinstance(value, sys.modules["distributed"].Future)
 
 
+ATOMS = (str, bytes, int, float, complex, type(None), type, ModuleType)
+LOOKED_AT = 1000  # objects in one argument; what has more may hold a Future
+
+
+def may_hold_future(value: Any) -> bool:
+    """Whether a Future is somewhere inside of an object of any class."""
+    seen = {id(value)}
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if is_future(one) or len(seen) > LOOKED_AT:
+            return True
+        if isinstance(one, FunctionType):  # of its module it holds everything
+            inside = [one.__defaults__, one.__kwdefaults__, *(one.__closure__ or ())]
+        else:
+            inside = gc.get_referents(one)
+        for part in inside:
+            if not isinstance(part, ATOMS) and id(part) not in seen:
+                seen.add(id(part))
+                todo.append(part)
+    return False
+
+
 def without_futures(task: Any) -> Any:
     """The same task with keys in the place of Futures; a copy if there are any."""
     if is_future(task):
@@ -100,11 +125,14 @@ def without_futures(task: Any) -> Any:
         values = {key: without_futures(value) for key, value in task.items()}
         return task if all(values[key] is task[key] for key in task) else values
     if type(task).__module__ == "dask._task_spec" and hasattr(task, "args"):
-        args, named = without_futures(task.args), without_futures(task.kwargs)
-        if args is not task.args or named is not task.kwargs:
+        args, named, function = without_futures(task.args), without_futures(task.kwargs), without_futures(task.func)
+        if args is not task.args or named is not task.kwargs or function is not task.func:
             task = copy.copy(task)
-            task.args, task.kwargs = args, named
-    return task
+            task.args, task.kwargs, task.func = args, named, function
+        return task
+    if isinstance(task, ATOMS) or not may_hold_future(task):
+        return task
+    return "<%s.%s>" % (type(task).__module__, type(task).__qualname__)
 
 
 class Graphs:

@@ -6,6 +6,7 @@ schedulers call five hooks. A distributed cluster calls nobody: a recording of i
 import sys
 import threading
 import time
+import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from ..dask import Callback as Callback, _observe, _registry, _unobserve
@@ -67,6 +68,7 @@ class Watching(Callback):
         self._lock = threading.Lock()
         self._listeners = 0
         self._is_registered = False
+        self._has_left = False  # it listened, and does no more: hooks that dask still calls are for nobody
         self._runs: List[Any] = []
         self._untaken: List[Any] = []  # of these: what was not looked at yet
         self._hooked: Dict[int, List[HookedRun]] = {}  # by thread, the inner ones last: hooks are called by who called get()
@@ -117,6 +119,7 @@ class Watching(Callback):
     def _listen(self) -> None:
         with self._lock:
             self._listeners += 1
+            self._has_left = False
             if self._listeners > 1:
                 return
         if self._is_observer:
@@ -135,12 +138,14 @@ class Watching(Callback):
             self._listeners -= 1
             if self._listeners:
                 return
+            self._has_left = True
         try:
             self._close_cluster()
         finally:
             _registry.unregister(self._callback)
             if self._is_observer:
                 _unobserve(self)
+            self._leave_hooked()
 
     # Our engine's runs.
 
@@ -157,21 +162,35 @@ class Watching(Callback):
 
     # Runs of dask's own schedulers.
 
+    def _leave_hooked(self) -> None:
+        """Runs that go on in other threads, and those whose end nobody told: a hook of somebody else raised before ours was called."""
+        for runs in list(self._hooked.values()):
+            for run in runs:
+                _timing.unwatch(run)
+                run.finish({}, True)
+        self._hooked = {}
+
     def _hooked_begin(self, run: HookedRun) -> None:
+        if self._has_left:
+            return
         self._hooked.setdefault(threading.get_ident(), []).append(run)
         self._add_run(run)
         _timing.watch(run)
 
-    def _hooked_now(self) -> HookedRun:
-        return self._hooked[threading.get_ident()][-1]
+    def _hooked_now(self) -> Optional[HookedRun]:
+        """None: this one has left. dask may call hooks that were taken out while another thread computed."""
+        runs = self._hooked.get(threading.get_ident())
+        return runs[-1] if runs else None
 
     def _hooked_end(self, state: Any, failed: bool) -> None:
-        runs = self._hooked[threading.get_ident()]
+        runs = self._hooked.get(threading.get_ident())
+        if not runs:
+            return
         run = runs.pop()
         _timing.unwatch(run)
         run.finish(state, failed)
         if not runs:
-            del self._hooked[threading.get_ident()]
+            self._hooked.pop(threading.get_ident(), None)
 
     # A distributed cluster.
 
@@ -194,7 +213,10 @@ class Watching(Callback):
         recording, run = self._cluster
         self._cluster = None
         run.graphs.close()
-        recording.__exit__(None, None, None)
+        try:
+            recording.__exit__(None, None, None)
+        except Exception as problem:  # what cannot be told costs nobody the result
+            warnings.warn("%s: %s" % (type(self).__name__, problem), RuntimeWarning, stacklevel=4)
         run.end_time = time.time()
         self._add_run(run)
 

@@ -130,10 +130,10 @@ def write_page(path: str, runs: List[Dict[str, Any]], readings: Sequence[Any] = 
         raise RuntimeError("the tool venturi is not where this package expects it: no page can be written")
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="venturi-") as folder:
-        name = os.path.splitext(os.path.basename(path))[0]
-        recording = os.path.join(folder, name + ".vt")
-        _venturi.tasks_write(recording, runs, readings, " ".join(sys.argv), name)
-        done = subprocess.run([tool, "report", recording, "-o", path, "--force"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        name = os.path.basename(path)  # of the recording too: the page says where it comes from, and only the page stays
+        _venturi.tasks_write(os.path.join(folder, name), runs, readings, " ".join(sys.argv), os.path.splitext(name)[0])
+        done = subprocess.run([tool, "report", "-o", os.path.abspath(path), "--force", "--", name], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, cwd=folder)
         if done.returncode:
             raise OSError("%s: no page was written: %s" % (path, done.stderr.strip() or "exit code %d" % done.returncode))
 

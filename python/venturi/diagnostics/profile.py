@@ -41,7 +41,9 @@ class _OfRuns(Watching):
         self._hooked_begin(HookedRun(dsk))
 
     def _pretask(self, key: Any, dsk: Any, state: Any) -> None:
-        self._hooked_now().begin(key, dsk)
+        run = self._hooked_now()
+        if run is not None:
+            run.begin(key, dsk)
 
     def _finish(self, dsk: Any, state: Any, failed: bool) -> None:
         self._hooked_end(state, failed)
@@ -77,7 +79,9 @@ class Profiler(_OfRuns):
             self.__exit__()
 
     def _posttask(self, key: Any, value: Any, dsk: Any, state: Any, worker: Any) -> None:
-        self._hooked_now().end(key, worker)
+        run = self._hooked_now()
+        if run is not None:
+            run.end(key, worker)
 
     def _results_of(self, run: Any) -> List[TaskData]:
         return [TaskData._make(task[:5]) for task in run.tasks() if task[6] == "done"]
@@ -106,6 +110,8 @@ class CacheProfiler(_OfRuns):
     def _posttask(self, key: Any, value: Any, dsk: Any, state: Any, worker: Any) -> None:
         """Only what this task depended on can have been released by it: dask's own looks through all that is kept, each time."""
         run = self._hooked_now()
+        if run is None:
+            return
         assert isinstance(run, CachedRun)
         run.end(key, worker)
         run.keep(key, 1 if self._metric is None else self._metric(value))
@@ -183,10 +189,12 @@ class ResourceProfiler(Watching):
         self._end()
 
     def _start(self, dsk: Any) -> None:
-        self._begin()
+        if not self._has_left:
+            self._begin()
 
     def _finish(self, dsk: Any, state: Any, failed: bool) -> None:
-        self._end()
+        if not self._has_left:
+            self._end()
 
     def _open_cluster(self) -> None:
         """A cluster does not say when it computes: so all the time if there is one."""

@@ -38,21 +38,36 @@ class _Hooked:
         return done, done + sum(len(self.state[which]) for which in ("ready", "waiting", "running"))
 
 
-def _progress_of_cluster(dask_scheduler: Any = None) -> Tuple[int, int]:
-    """Runs in the scheduler of a cluster: tasks that are over, and all that it knows."""
-    counts: Dict[str, int] = {}
-    for group in dask_scheduler.task_groups.values():
-        for state, count in group.states.items():
-            counts[state] = counts.get(state, 0) + count
-    return sum(counts.get(state, 0) for state in ("memory", "released", "forgotten", "erred")), sum(counts.values())
+def _groups_of_cluster(dask_scheduler: Any = None) -> Dict[str, Tuple[int, int]]:
+    """Runs in the scheduler of a cluster: of each group of tasks those that are over, and all that it knows."""
+    return {name: (sum(group.states.get(state, 0) for state in ("memory", "released", "forgotten", "erred")), sum(group.states.values()))
+            for name, group in dask_scheduler.task_groups.items()}
 
 
-def _progress_seen_by(client: Any) -> Tuple[int, int]:
-    try:
-        done, total = client.run_on_scheduler(_progress_of_cluster)
-    except Exception:  # a cluster that goes away
-        return 0, 0
-    return done, total
+class _Submitted:
+    """What came to a cluster since then: not what was there before, done or not."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._before = self._look()
+
+    def _look(self) -> Dict[str, Tuple[int, int]]:
+        if self._client.asynchronous:  # in its own event loop, where nobody can wait
+            return {}
+        try:
+            groups: Dict[str, Tuple[int, int]] = self._client.run_on_scheduler(_groups_of_cluster)
+            return groups
+        except Exception:  # a cluster that goes away
+            return {}
+
+    def progress(self) -> Tuple[int, int]:
+        done = total = 0
+        for name, (now_done, now_total) in self._look().items():
+            before_done, before_total = self._before.get(name, (0, 0))
+            new = max(0, now_total - before_total)
+            total += new
+            done += min(new, max(0, now_done - before_done))
+        return done, total
 
 
 class ProgressBar(Watching):
@@ -124,16 +139,23 @@ class ProgressBar(Watching):
         self._end(run, bool(run.failed))
 
     def _start(self, dsk: Any) -> None:
+        if self._has_left:
+            return
         hooked = _Hooked()
         self._hooked_states.setdefault(threading.get_ident(), []).append(hooked)
         self._begin(hooked, hooked.progress)
 
     def _start_state(self, dsk: Any, state: Any) -> None:
-        self._hooked_states[threading.get_ident()][-1].state = state
+        states = self._hooked_states.get(threading.get_ident())
+        if states:
+            states[-1].state = state
 
     def _finish(self, dsk: Any, state: Any, failed: bool) -> None:
-        self._end(self._hooked_states[threading.get_ident()].pop(), failed)
-        if not self._hooked_states[threading.get_ident()]:
+        states = self._hooked_states.get(threading.get_ident())
+        if not states:
+            return
+        self._end(states.pop(), failed)
+        if not states:
             del self._hooked_states[threading.get_ident()]
 
     # A cluster tells nobody when it begins: its client does, who is asked to compute and waits for it.
@@ -149,8 +171,8 @@ class ProgressBar(Watching):
         self._tap = listen(client, "get", self._cluster_begins)
 
     def _cluster_begins(self, *args: Any, **options: Any) -> Callable[[bool], None]:
-        source = object()
-        self._begin(source, functools.partial(_progress_seen_by, self._client))
+        source = _Submitted(self._client)
+        self._begin(source, source.progress)
         return functools.partial(self._end, source)
 
     def _close_cluster(self) -> None:

@@ -1,10 +1,13 @@
 """Under a distributed Client, where dask's own profilers stay empty; and dask_profiler."""
 import asyncio
 import contextlib
+import functools
 import io
 import itertools
 import os
 import pstats
+import re
+import subprocess
 import sys
 import threading
 import time
@@ -257,6 +260,23 @@ def test_two_bars_of_a_client():
     assert [out.getvalue().count("| 100% Completed |") for out in outs] == [1, 2, 2]
 
 
+def nap(number, seconds):
+    time.sleep(seconds)
+    return number
+
+
+def test_a_bar_does_not_count_what_was_there_before():
+    out = io.StringIO()
+    with shared() as client:
+        held = client.map(nap, range(50), [0] * 50, key="nap-held")  # the same name
+        client.gather(held)
+        with ProgressBar(out=out, dt=0.02):
+            dask.delayed(sum)([dask.delayed(nap)(i, 0.15) for i in range(4)]).compute()
+        del held
+    shown = {int(number) for number in re.findall(r"(\d+)% Completed", out.getvalue())}
+    assert shown <= {0, 20, 40, 60, 80, 100} and len(shown) > 2, shown
+
+
 def test_registered_under_a_client():
     with shared():
         prof = Profiler()
@@ -342,3 +362,78 @@ def test_generators():
             for count in (2, 3):
                 yield work(count)
         assert list(steps()) == [1, 3] and os.path.exists("steps.html")
+
+
+class Box:
+    def __init__(self, future):
+        self.future = future
+
+
+def inside(box):
+    return 1
+
+
+def lets_go(client):
+    """Whether the cluster forgets a value whose Future was only inside of objects."""
+    first = client.submit(abs, -5, key="held-%d" % next(calls))
+    assert client.submit(inside, Box(first)).result() == 1
+    assert client.submit(functools.partial(inside, Box(first))).result() == 1
+    key = first.key
+    first.result()
+    del first
+    try:
+        until(lambda: client.run_on_scheduler(is_forgotten, key))
+    except AssertionError:
+        return False
+    return True
+
+
+def test_keeps_no_future_inside_of_objects():
+    with shared() as client:
+        if not lets_go(client):
+            return  # of older releases the worker keeps it
+        with Profiler() as prof:
+            assert lets_go(client)
+        assert len(prof.results) == 3
+
+
+CLOSES = """
+import warnings
+from distributed import Client
+from venturi.diagnostics import CacheProfiler, Profiler
+from venturi.tracing import dask_profiler
+
+if __name__ == "__main__":
+    options = dict(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        client = Client(**options)
+        with Profiler() as prof, CacheProfiler():
+            assert client.submit(abs, -3).result() == 3
+            client.close()
+        client = Client(**options)
+        try:
+            with Profiler():
+                client.close()
+                raise LookupError("of the program")
+        except LookupError:
+            pass
+        client = Client(**options)
+        def closes():
+            client.close()
+            raise LookupError("of the program")
+        try:
+            dask_profiler(report_name="closed.html")(closes)()
+        except LookupError:
+            print("kept")
+    assert any("client is closed" in str(one.message) for one in said), [str(one.message) for one in said]
+"""
+
+
+def test_a_client_that_is_closed_inside():
+    """In a process of its own: another client or cluster would keep dask's loop alive."""
+    with open("closes.py", "w") as out:
+        out.write(CLOSES)
+    done = subprocess.run([sys.executable, "closes.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "kept\n"), done.stderr
+    assert os.path.exists("closed.html")

@@ -35,6 +35,13 @@ def test_all_profilers_on_one_page():
     assert read.table("resource_readings").rows or any("resource" in name for name in read.tables), list(read.tables)
 
 
+def test_a_page_names_no_file_that_is_not_there():
+    with Profiler() as prof:
+        dask.local.get_sync({"a": (sum, [1])}, "a")
+    for name in ("named.html", "-odd.html"):
+        assert page(prof.visualize(filename=name, show=False)).recording["file"] == name
+
+
 def test_one_profiler_of_each_kind():
     dsk, key, count = tree()
     with Profiler() as prof, ResourceProfiler() as resources, CacheProfiler(lambda value: 8) as cache:

@@ -239,3 +239,39 @@ def test_cache_looks_only_at_what_a_task_needed():
     with CacheProfiler() as cache, dask.callbacks.Callback(start_state=begin):
         dask.local.get_sync(dsk, [("b", i) for i in range(500)])
     assert len(cache.results) == 1000 and Watched.looks == 500
+
+
+class Rude(dask.callbacks.Callback):
+    def _finish(self, dsk, state, failed):
+        raise ValueError("rude")
+
+
+def test_a_hook_of_somebody_else_that_raises():
+    original = dask.local.execute_task
+    for _ in range(6):  # which of them is called first is not the same each time
+        prof = Profiler()
+        with prof, Rude():
+            try:
+                dask.local.get_sync({"a": (abs, -1), "b": (abs, "a")}, "b")
+            except ValueError:
+                pass
+        assert dask.local.execute_task is original and prof._hooked == {}
+        assert [row.key for row in prof.results] == ["a", "b"]
+
+
+def test_after_its_block_it_sees_nothing():
+    begun, end = threading.Event(), threading.Event()
+
+    def wait():
+        begun.set()
+        return end.wait(60)
+    with Profiler() as prof:
+        other = threading.Thread(target=dask.threaded.get, args=({"w": (wait,)}, "w"))
+        other.start()
+        begun.wait(60)
+    seen = len(prof.results)
+    end.set()
+    other.join()
+    for i in range(3):
+        dask.local.get_sync({"x": (abs, i)}, "x")
+    assert len(prof.results) <= max(seen, 1) and "x" not in [row.key for row in prof.results]

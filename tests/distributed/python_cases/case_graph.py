@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -16,6 +17,7 @@ from distributed import Client, LocalCluster
 from venturi.dask import Graph, cluster, run_graph
 from venturi.dask._blocks import BlockError
 
+S = 1_000_000_000
 SOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs")
 
 
@@ -81,6 +83,37 @@ def test_sums_in_one_recording():
     assert kit.plugins_in(client) == []
 
 
+def test_under_venturi_run_each_task_is_told_once():
+    code = """
+import sys, venturi.dask
+from distributed import Client, LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as machines, Client(machines) as client:
+        ran = venturi.dask.run_graph(client, venturi.dask.Graph(sys.argv[1]), ["total"], 0.05, cost=0.002, filename=sys.argv[2])
+        print(ran.blocks)
+"""
+    graph("sums")
+    with tempfile.TemporaryDirectory() as folder:
+        program, live, alone = (os.path.join(folder, name) for name in ("program.py", "live.vt", "alone.vt"))
+        with open(program, "w") as file:
+            file.write(code)
+        done = subprocess.run([os.environ["TOOL"], "run", "-o", live, "--", sys.executable, program, os.path.join(built(), "sums.graph"), alone],
+                              capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stderr
+        found, told = kit.tool_json("tasks", live, "--json"), kit.tool_json("tasks", alone, "--json")
+        assert len(found["runs"]) == len(told["runs"]) == 1 + int(done.stdout)
+        assert {row["name"]: row["count"] for row in found["names"]} == {row["name"]: row["count"] for row in told["names"]}
+        assert sum(row["count"] for row in found["names"] if row["name"] in ("step", "total")) == 321
+        lengths, true = (sorted(run["wall_s"] for run in recording["runs"]) for recording in (found, told))
+        assert all(abs(one - other) < 1e-3 for one, other in zip(lengths, true)), (lengths, true)
+
+
+def test_times_are_nanoseconds():
+    ran = run_graph(kit.client(), graph("sums")[0], ["total"], 0.05, cost=0.002)
+    times = [task[3] for run in ran.record._runs("")[1:] for task in run["tasks"]]
+    assert all(type(time) is int for time in times) and len({time % 256 for time in times}) > 20
+
+
 def test_values_of_all_kinds():
     ran = run_graph(kit.client(), graph("values")[0], ["bytes", "half"])
     assert ran.values == {"bytes": b"x" * 200001, "half": 100000.5}
@@ -99,13 +132,15 @@ def test_asynchronous():
 
 
 def test_clocks_of_other_machines():
-    run = {"block": 0, "host": "another", "entered": 5000.0, "start_time": 5000.5, "end_time": 5002.0, "workers": {0: {"pid": 1}},
-           "tasks": [("x", None, 5001.0, 5001.5, 0, None, "done", 0, None, False, None, None, (), "x")]}
-    rows = SimpleNamespace(tasks=[("block", None, 100.0, 103.0, "tcp://there#0", 99.0, "done")])
+    run = {"block": 0, "host": "another", "entered": 5_000 * S, "start_time": 5_001 * S, "end_time": 5_003 * S, "workers": {0: {"pid": 1}},
+           "tasks": [("x", None, 5_001 * S, 5_002 * S, 0, None, "done", 0, None, False, None, None, (), "x")]}
+    rows = SimpleNamespace(tasks=[("block", None, 100.0, 104.0, "tcp://there#0", 99.0, "done")])
     (moved,) = cluster._inner([run], ["block"], rows)
-    assert (moved["start_time"], moved["tasks"][0][2], moved["tasks"][0][5]) == (100.5, 101.0, None)
-    (same,) = cluster._inner([{**run, "host": cluster.this_host()}], ["block"], rows)
-    assert same["start_time"] == 5000.5 and same["workers"][0]["label"] == "tcp://there#0 0"
+    assert (moved["start_time"], moved["tasks"][0][2], moved["tasks"][0][5]) == (101 * S, 101 * S, None)
+    for begin, end, moved in ((4_999, 5_004, 5_001), (5_001.5, 5_004, 5_001.5), (4_000, 5_002, 5_000), (5_001, 5_002, 5_001)):
+        rows.tasks = [("block", None, float(begin), float(end), "tcp://there#0", 99.0, "done")]
+        (same,) = cluster._inner([{**run, "host": cluster.this_host()}], ["block"], rows)
+        assert same["start_time"] == moved * S and same["workers"][0]["label"] == "tcp://there#0 0"
 
 
 def test_a_worker_that_is_killed():
@@ -141,6 +176,7 @@ def test_a_task_that_fails():
             run_graph(client, graph("bad")[0], ["total"], filename=path)
         except BlockError as error:
             assert "bad" in str(error) and "does not want to" in str(error)
+            assert "block 0 on tcp://" in str(error), error
         else:
             raise AssertionError("nothing was raised")
         assert "bad" in kit.tool("tasks", path)

@@ -95,6 +95,32 @@ def test_workers_are_processes_and_threads():
         assert os.path.exists(f"/proc/{facts['pid']}/task/{facts['tid']}")
 
 
+def test_workers_that_ran_nothing_are_workers():
+    client = kit.client()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run.vt")
+        with record(client, path) as run:
+            client.submit(kit.slow_inc, client.submit(kit.slow_inc, 1, pure=False), pure=False).result()
+        addresses = set(client.scheduler_info()["workers"])
+        assert set(run.workers) == {f"{address}#{thread}" for address in addresses for thread in (0, 1)}
+        (told,) = kit.tool_json("tasks", path, "--json")["runs"]
+        assert told["workers"] == 4, told
+
+
+def test_why_a_task_failed_is_the_error_of_the_run():
+    client = kit.client()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run.vt")
+        with record(client, path):
+            client.submit(kit.fail, 3, key="fails-3").exception()
+            client.submit(kit.fail_until, os.path.join(folder, "tries"), 1, retries=2, key="again").result()
+        (told,) = kit.tool_json("tasks", path, "--json")["runs"]
+        assert told["error"] == "task 'fails-3' failed: ValueError('no 3')", told
+        with record(client, path) as run:
+            client.submit(kit.fail_until, os.path.join(folder, "other tries"), 1, retries=2, key="again-2").result()
+        assert run.errors and run._runs("")[0]["error"] == "", (run.errors, run.tasks)
+
+
 def test_keys_that_are_tuples():
     client = kit.client()
     with record(client) as run:
@@ -197,6 +223,9 @@ def test_a_worker_that_is_killed():
     before = [task for task in by_name(run, "inc") if task[4].startswith(address)]
     assert before and all(task[6] == "done" for task in before)
     assert run.workers[lost[0][4]]["left"] >= max(task[3] for task in lost)
+    assert len(lost) <= 2  # it has two threads
+    for task in lost:
+        assert all(other[3] <= task[2] for other in run.tasks if other is not task and other[4] == task[4]), run.tasks
 
 
 def test_work_that_goes_on_is_counted():

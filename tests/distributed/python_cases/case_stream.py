@@ -14,6 +14,7 @@ class Task:
         self.key = key
         self.dependencies = dependencies
         self.suspicious = 0
+        self.priority = (0, 1, 0)
         self.processing_on = WORKER
         self.who_wants = self.waiters = ()
 
@@ -113,6 +114,29 @@ def test_an_answer_of_a_worker_that_was_lost_is_given_again():
     other.transition("a", "executing", "memory")
     stream.worker_said("w", other.fetch(place.got))
     assert len(place.notes) == 3
+
+
+def test_of_what_a_dead_worker_had_only_as_much_had_begun_as_it_has_threads():
+    keys = ["done-0", "done-1", "queued", "first", "executing", "later"]
+    tasks = {key: Task(key) for key in keys}
+    for place, key in enumerate(keys):
+        tasks[key].priority = (0, 1, {"first": 0, "queued": 9}.get(key, place))
+    worker = SimpleNamespace(address=WORKER.address, name="one", nthreads=2, executing={tasks["executing"]: 0.0}, last_seen=0.0)
+    plugin = recorder(tasks.values())
+    compute(plugin, "done-0", thread=7, startstops=[{"action": "compute", "start": 10.0, "stop": 2e9}])
+    compute(plugin, "done-1", thread=8, startstops=[{"action": "compute", "start": 10.0, "stop": 3e9}])
+    for key in keys[2:]:
+        tasks[key].processing_on = worker
+        plugin.transition(key, "waiting", "processing")
+    del plugin.scheduler.workers[WORKER.address]
+    for key in keys[2:]:
+        tasks[key].suspicious += 1
+        plugin.transition(key, "processing", "released")
+    plugin.remove_worker(plugin.scheduler, WORKER.address)
+    found = [task for task in rows(plugin).tasks if task[6] == "lost"]
+    assert {task[0] for task in found} == {"executing", "first"}
+    assert {task[4] for task in found} == {"tcp://127.0.0.1:1#0", "tcp://127.0.0.1:1#1"}
+    assert {task[2] for task in found} == {2e9, 3e9} and all(task[3] >= task[2] for task in found)
 
 
 def test_many_dependencies():

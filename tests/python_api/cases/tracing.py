@@ -7,6 +7,7 @@ import io
 import os
 import pathlib
 import pstats
+import threading
 
 from venturi import Stats
 from venturi.tracing import single_thread_profiler
@@ -41,6 +42,17 @@ def test_returns_prints_and_writes():
     written = pstats.Stats("deep/er/report.dump")
     assert {key[2]: row[1] for key, row in written.stats.items()} == names(stats)
     stats.strip_dirs().sort_stats("tottime").print_stats()
+
+
+def test_says_that_times_are_sums_of_threads():
+    @single_thread_profiler()
+    def step(workers):
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            barrier = threading.Barrier(workers)
+            return [pool.submit(lambda: inner(barrier.wait(10))) for _ in range(workers)]
+    assert "in 3 threads: times are their sums" in said(step, 2)[1]
+    alone = single_thread_profiler()(functools.partial(inner, 1))
+    assert "threads" not in said(alone)[1].split("Ordered by")[0]
 
 
 def test_path_objects():
