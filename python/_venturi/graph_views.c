@@ -365,6 +365,7 @@ static PyTypeObject list_type = {VIEW_TYPE("StateReady", "What can begin, as a l
                                  .tp_as_sequence = &list_sequence, .tp_as_mapping = &list_mapping,
                                  .tp_methods = list_methods};
 
+/* Of collections.abc, but from the module that every interpreter has loaded: a program sees no module more than alone. */
 int vti_py_views_init(void)
 {
     static const struct {
@@ -374,7 +375,7 @@ int vti_py_views_init(void)
                  {&near_type, "Mapping"},
                  {&cache_type, "Mapping"},
                  {&list_type, "Sequence"}};
-    PyObject *kinds = PyImport_ImportModule("collections.abc");
+    PyObject *kinds = PyImport_ImportModule("_collections_abc");
     int code = kinds ? 0 : -1;
 
     for (size_t i = 0; !code && i < sizeof types / sizeof types[0]; i++) {
