@@ -43,21 +43,28 @@ enum vt_energy_part {
 struct vt_energy_source {
     char name[64];  /* "package-0" */
     char from[32];  /* "powercap", "perf", "hwmon", "nvml", "tdp", "modules", "given" */
-    char note[128]; /* what else there is to say: the processor's name as it was found in the table, a mirror of … */
+    char note[128]; /* what else there is to say: a processor as the table has it, a mirror of … */
     uint32_t part;  /* enum vt_energy_part */
     uint32_t how;   /* enum vt_energy_how */
-    int32_t inside; /* the source that has this one in it, or that this one mirrors; -1: it is added up */
-    double watts;   /* of an estimate or a model: at full load; else 0 */
+    /* The source that has this one in it, or that this one mirrors; -1: it is added up. May change: mirrors are found
+     * when they move alike. */
+    int32_t inside;
+    double watts;         /* of an estimate or a model: at full load; else 0 … */
     double idle_watts;    /* … and at rest */
     double joules;        /* since the meter was opened */
     double unknown_s;     /* time for which it said nothing, or nothing credible */
-    uint64_t wraps, gaps; /* wraps that were added, readings that were not there */
+    uint64_t wraps, gaps; /* wraps that were added, readings that were not there or not credible */
+    uint32_t is_known;    /* 1: the last reading was there */
+    uint32_t is_over;     /* 1: another source has taken its place; what it had counts */
 };
 
 /* What was used since the meter was opened, of one part or of all. Negative: not known. */
 struct vt_energy_use {
-    double gross_j;   /* the machine */
-    double share_j;   /* of it the program's, by CPU time of all that was busy (memory: by what is resident) */
+    double gross_j; /* the machine */
+    /* Of it the program's, by CPU time of all that was busy; memory by what is resident; GPUs by what they say of processes,
+     * and not in the sum of all if they say nothing. A machine at rest, with less than a tenth of one CPU busy, is
+     * nobody's. */
+    double share_j;
     double dynamic_j; /* the same of what goes beyond rest */
     uint32_t how;     /* enum vt_energy_how */
 };
@@ -67,8 +74,9 @@ struct vt_energy_sum {
     double wall_s, unknown_s;
     double own_cpu_s, busy_cpu_s; /* the program's, and that of the machine */
     double idle_watts;            /* at rest, of what is added up; negative: not known … */
-    uint32_t idle_how;            /* … MEASURED by a baseline, MODELLED from the lowest tenth, ESTIMATED, GIVEN */
-    uint64_t resident_bytes;      /* of the program, now */
+    /* … MEASURED by a baseline, MODELLED from the lowest tenth, ESTIMATED, GIVEN. */
+    uint32_t idle_how;
+    uint64_t resident_bytes; /* of the program, now */
     uint64_t takes;
 };
 
@@ -109,7 +117,8 @@ VT_API const char *vt_energy_advice(const vt_energy *meter, size_t at);
 
 /* Grams of CO2e for a kWh in a country (three letters, two or a name); 0 if it is not known, else its year is set.
  * `vt_grid_source` is whom to name. */
-VT_API double vt_grid_intensity(const char *country, const char **iso3, const char **name, int *year);
+VT_API double vt_grid_intensity(const char *country, const char **iso3, const char **name,
+                                int *year);
 VT_API const char *vt_grid_source(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* test_resources.c - the processes of a tree, read from trees of files that no healthy kernel would show. */
-#include "drain/resources_family.h"
+#include "watch/family.h"
 
 #include <ftw.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static bool fake_clock(pid_t pid, uint64_t *ns)
     return true;
 }
 
-static const struct vti_proc_source source = {root, fake_clock, 100, 4096};
+static const struct vti_proc_source source = {root, fake_clock, 100, 4096, false};
 
 static void put(pid_t pid, const char *name, const char *text)
 {
@@ -455,6 +455,15 @@ static void test_too_many(void **state)
     family->count = 1;
 }
 
+static void put_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
 static void test_machine(void **state)
 {
     struct vti_machine machine;
@@ -492,6 +501,61 @@ static void test_machine(void **state)
 
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* Neither waiting for a disk nor a machine that is given to others is work. */
+static void test_busy_machine(void **state)
+{
+    static const char *const broken[] = {"", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8\n"};
+    struct vti_machine machine;
+    char path[256];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/stat", root);
+    put_text(path, "cpu  100 20 3 9999 5000 4 5 7000 60 0\ncpu0 1 1\ncpu1 1 1\ncpu2 1 1\nintr 1\n");
+    vti_machine_init(&machine, &source, false);
+    assert_int_equal(machine.cpu_count, 3);
+    vti_machine_take(&machine, false);
+    assert_true(machine.has_busy);
+    assert_int_equal(machine.busy_ns / MS, 1320);
+    snprintf(path, sizeof path, "%s/uptime", root);
+    put_text(path, "100.50 0.25\n");
+    snprintf(path, sizeof path, "%s/stat", root);
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        put_text(path, broken[i]);
+        vti_machine_take(&machine, false);
+        assert_false(machine.has_busy); /* the other file counts from another time */
+    }
+    vti_machine_fini(&machine);
+}
+
+/* A tree without clocks: the files say it all. */
+static void test_files_alone(void **state)
+{
+    const struct vti_proc_source files = {root, NULL, 100, 4096, true};
+    struct vti_family *family = *state;
+    struct vti_family_total total;
+
+    family->source = &files;
+    start(family, 100);
+    set(&(struct fake){.pid = 101, .parent = 100, .start = 2001, .cpu_ms = 70, .io = 9});
+    total = round_of(family, 101);
+    assert_int_equal(total.processes, 2);
+    assert_int_equal(total.cpu.all_ns, 70 * MS);
+    assert_false(total.has_io);
+}
+
+/* One that was others' when its number was new, and is a child of who is watched now. */
+static void test_parent_that_comes_late(void **state)
+{
+    struct vti_family *family = *state;
+
+    start(family, 100);
+    set(&(struct fake){.pid = 101, .parent = 7, .start = 2001});
+    set(&(struct fake){.pid = 102, .parent = 101, .start = 2001});
+    assert_int_equal(round_of(family, 102).processes, 1);
+    assert_non_null(vti_family_add(family, 101));
+    assert_int_equal(round_of(family, 102).processes, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +578,9 @@ int main(void)
         ON_A_TREE(test_nonsense),
         ON_A_TREE(test_too_many),
         ON_A_TREE(test_machine),
+        ON_A_TREE(test_busy_machine),
+        ON_A_TREE(test_files_alone),
+        ON_A_TREE(test_parent_that_comes_late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 /*
- * resources_proc.h - what the kernel says of a process and of the machine, read again and again at little cost.
+ * proc.h - what the kernel says of a process and of the machine, read again and again at little cost.
  *
  * What cannot be read is unknown, never zero: /proc may be mounted with hidepid, a process may belong to somebody else.
  */
-#ifndef VENTURI_DRAIN_RESOURCES_PROC_H
-#define VENTURI_DRAIN_RESOURCES_PROC_H
+#ifndef VENTURI_WATCH_PROC_H
+#define VENTURI_WATCH_PROC_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,10 +12,11 @@
 
 /* Where it is read from; tests have trees of their own. */
 struct vti_proc_source {
-    const char *root; /* "/proc" */
-    bool (*cpu_ns)(pid_t pid,
-                   uint64_t *ns); /* CPU time of a process; false: there is no such process */
-    long clock_hz, page_bytes;    /* units of the files */
+    const char *root;                        /* "/proc" */
+    bool (*cpu_ns)(pid_t pid, uint64_t *ns); /* CPU time of a process; false: there is no such
+                                                process; NULL: its stat file has to say it all */
+    long clock_hz, page_bytes;               /* units of the files */
+    bool without_io;                         /* nobody wants to know what is read and written */
 };
 
 void vti_proc_source_init(struct vti_proc_source *source);
@@ -52,6 +53,9 @@ bool vti_proc_take(const struct vti_proc_source *source, pid_t pid, struct vti_p
                    bool is_kept, struct vti_proc_reading *reading);
 void vti_proc_files_close(struct vti_proc_files *files);
 
+/* Its parent; false if that cannot be read. A third of the cost of all. */
+bool vti_proc_parent_of(const struct vti_proc_source *source, pid_t pid, pid_t *parent);
+
 /* The most memory that it ever had resident, 0 if that is unknown. */
 uint64_t vti_proc_peak(const struct vti_proc_source *source, pid_t pid);
 
@@ -62,18 +66,22 @@ size_t vti_proc_command(const struct vti_proc_source *source, pid_t pid, char *t
 bool vti_proc_has_variable(const struct vti_proc_source *source, pid_t pid, const char *name,
                            const char *value);
 
+enum { VTI_BUSY_UNKNOWN, VTI_BUSY_STAT, VTI_BUSY_UPTIME };
+
 struct vti_machine {
-    const struct vti_proc_source *source; /* borrowed */
-    bool is_kept;                         /* files stay open */
-    int load_fd, uptime_fd, memory_fd;    /* -1: not open */
+    const struct vti_proc_source *source;       /* borrowed */
+    bool is_kept;                               /* files stay open */
+    int load_fd, stat_fd, uptime_fd, memory_fd; /* -1: not open */
     bool has_busy, has_available;
+    int busy_from; /* which file told it */
     uint32_t cpu_count;
     pid_t last_pid;           /* the number that was given to a process last; 0: not told */
-    uint64_t busy_ns;         /* of all CPUs, since the machine was started */
-    uint64_t available_bytes; /* as of the last time that it was asked for */
+    uint64_t busy_ns;         /* of all CPUs, since the machine was started, in steps of 10 ms */
+    uint64_t available_bytes; /* as of the last time that it was asked for … */
+    uint64_t memory_bytes;    /* … of so much; 0: not told */
 };
 
-/* `is_kept`: there are descriptors enough to keep three of them. */
+/* `is_kept`: there are descriptors enough to keep four of them. */
 void vti_machine_init(struct vti_machine *machine, const struct vti_proc_source *source,
                       bool is_kept);
 void vti_machine_fini(struct vti_machine *machine);

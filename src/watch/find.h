@@ -1,8 +1,8 @@
-/* resources_find.h - the processes of the machine that belong to a tree and are not watched yet. */
-#ifndef VENTURI_DRAIN_RESOURCES_FIND_H
-#define VENTURI_DRAIN_RESOURCES_FIND_H
+/* find.h - the processes of the machine that belong to a tree and are not watched yet. */
+#ifndef VENTURI_WATCH_FIND_H
+#define VENTURI_WATCH_FIND_H
 
-#include "drain/resources_family.h"
+#include "watch/family.h"
 
 /* Who gets processes whose parents have ended: 1, and those above us that may have asked for it. */
 void vti_family_find_ancestors(struct vti_family *family);

@@ -1,38 +1,30 @@
 /*
- * resources_find.c - the processes of the machine that belong to a tree and are not watched yet.
+ * find.c - the processes of the machine that belong to a tree and are not watched yet.
  *
  * The kernel tells the number that it gave to a process last. If that is what it was there is nothing to find; if it has
  * gone up a little the numbers in between are tried; else all processes of the machine are, but not often: those that
  * have come and gone meanwhile are in the numbers of who waited for them.
  */
-#include "drain/resources_find.h"
+#include "watch/find.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#define NUMBERS_MOST 512
+#define NUMBERS_MOST ((pid_t)VTI_LOOKED_BITS / 2)
 #define SEARCHES_MOST 8
 #define SEARCH_INTERVAL_NS 1000000000u
 #define SESSION_VARIABLE "VENTURI_SESSION"
-
-static bool parent_of(const struct vti_family *family, pid_t pid, pid_t *parent)
-{
-    struct vti_proc_files files = {-1, -1};
-    struct vti_proc_reading reading;
-    bool is_there = vti_proc_take(family->source, pid, &files, false, &reading);
-
-    *parent = reading.parent;
-    return is_there && reading.has_stat;
-}
 
 void vti_family_find_ancestors(struct vti_family *family)
 {
     pid_t pid = getpid();
 
     family->ancestors[family->ancestor_count++] = 1;
-    while (family->ancestor_count < VTI_ANCESTORS_MOST && parent_of(family, pid, &pid) && pid > 1)
+    while (family->ancestor_count < VTI_ANCESTORS_MOST &&
+           vti_proc_parent_of(family->source, pid, &pid) && pid > 1)
         family->ancestors[family->ancestor_count++] = pid;
 }
 
@@ -44,18 +36,39 @@ static bool is_orphan_of_ours(const struct vti_family *family, pid_t pid, pid_t 
     return false;
 }
 
-/* Most numbers belong to nobody any more, or to a thread: the clock of a process tells that at once. */
-static void consider(struct vti_family *family, pid_t pid)
+/* Most numbers belong to nobody any more, or to a thread: the clock of a process tells that at once. True if it is known
+ * whose it is. */
+static bool consider(struct vti_family *family, pid_t pid)
 {
     uint64_t ns;
     pid_t parent;
 
-    if (vti_family_find(family, pid) || !family->source->cpu_ns(pid, &ns) ||
-        !parent_of(family, pid, &parent))
-        return;
+    if (vti_family_find(family, pid))
+        return true;
+    if ((family->source->cpu_ns && !family->source->cpu_ns(pid, &ns)) ||
+        !vti_proc_parent_of(family->source, pid, &parent))
+        return false;
     if (pid != getpid() &&
         (vti_family_find(family, parent) || is_orphan_of_ours(family, pid, parent)))
         vti_family_add(family, pid);
+    return true;
+}
+
+/* Numbers in the order that they were given, from two rounds ago on: a process gets its number a little before it can be
+ * seen. Those of others that were seen the last time are left: on a busy machine they would cost most. */
+static void consider_numbers(struct vti_family *family, pid_t last_pid)
+{
+    uint64_t *before = family->looked[family->looked_at];
+    uint64_t *now = family->looked[!family->looked_at];
+
+    memset(now, 0, sizeof *family->looked);
+    for (pid_t pid = family->pid_before + 1; pid <= last_pid; pid++) {
+        unsigned at = (unsigned)pid % VTI_LOOKED_BITS;
+
+        if (!(before[at / 64] >> at % 64 & 1) && consider(family, pid))
+            now[at / 64] |= 1ull << at % 64;
+    }
+    family->looked_at = !family->looked_at;
 }
 
 static void search_once(struct vti_family *family)
@@ -85,13 +98,12 @@ static void search_all(struct vti_family *family)
 void vti_family_find_new(struct vti_family *family, pid_t last_pid, uint64_t now_ns)
 {
     bool is_quiet = last_pid && last_pid == family->last_pid && last_pid == family->pid_before;
-    /* From two rounds ago on: a process gets its number a little before it can be seen. */
     bool is_small = last_pid && last_pid >= family->pid_before &&
                     last_pid - family->pid_before <= NUMBERS_MOST;
 
     if (family->watched) {
-        for (pid_t pid = family->pid_before + 1; is_small && pid <= last_pid; pid++)
-            consider(family, pid);
+        if (is_small)
+            consider_numbers(family, last_pid);
         family->is_search_due |= !is_quiet && !is_small;
         if (family->is_search_due && now_ns >= family->searched_ns + SEARCH_INTERVAL_NS) {
             family->is_search_due = false;

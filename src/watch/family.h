@@ -1,17 +1,18 @@
 /*
- * resources_family.h - the processes of a tree: who belongs to it, and what all of them have used together.
+ * family.h - the processes of a tree: who belongs to it, and what all of them have used together.
  *
  * A process that ends is added to its parent by the kernel, if the parent waits for it; else what was last seen of it is
  * all there will ever be. Either way it is counted once. Nothing here writes anything.
  */
-#ifndef VENTURI_DRAIN_RESOURCES_FAMILY_H
-#define VENTURI_DRAIN_RESOURCES_FAMILY_H
+#ifndef VENTURI_WATCH_FAMILY_H
+#define VENTURI_WATCH_FAMILY_H
 
-#include "drain/resources_proc.h"
+#include "watch/proc.h"
 
 #define VTI_WATCHED_MOST                                                                           \
     4096u /* at once; what further ones use is seen when they have been waited for */
 #define VTI_ANCESTORS_MOST 64
+#define VTI_LOOKED_BITS 1024
 
 struct vti_watched {
     struct vti_watched *next;
@@ -56,8 +57,11 @@ struct vti_family {
     uint32_t kept_most;          /* processes whose files stay open */
     uint64_t begin_clock;        /* what began before has not used all of it in our time */
     pid_t last_pid, pid_before;  /* the machine's newest number, a round ago and two */
-    bool is_search_due;          /* through all processes of the machine … */
-    uint64_t searched_ns;        /* … which is done now and then */
+    uint64_t looked[2]
+                   [VTI_LOOKED_BITS / 64]; /* numbers that were seen to be others', in two rounds */
+    int looked_at;
+    bool is_search_due;                  /* through all processes of the machine … */
+    uint64_t searched_ns;                /* … which is done now and then */
     pid_t ancestors[VTI_ANCESTORS_MOST]; /* of ours: who gets processes whose parents have ended */
     unsigned ancestor_count;
     /* Of processes that are gone and in nobody's numbers; less what others had used before our time. */

@@ -1,12 +1,12 @@
 /*
- * resources_family.c - the processes of a tree: who belongs to it, and what all of them have used together.
+ * family.c - the processes of a tree: who belongs to it, and what all of them have used together.
  *
  * Children are read before their parents: one that has gone was waited for before its parent is read, so that the
  * parent's numbers have it. A process that was waited for between the two readings is counted in both for one round.
  */
-#include "drain/resources_family.h"
+#include "watch/family.h"
 
-#include "drain/resources_find.h"
+#include "watch/find.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +170,7 @@ struct vti_watched *vti_family_add(struct vti_family *family, pid_t pid)
     watched->next = family->watched;
     family->watched = watched;
     family->count++;
+    memset(family->looked, 0, sizeof family->looked); /* its children were others' until now */
     if (watched->now.has_stat && watched->now.start_clock < family->begin_clock) {
         take_off(family, watched);
         family->is_search_due = true; /* it may have children already */

@@ -1,10 +1,10 @@
 /*
- * resources_proc.c - what the kernel says of a process and of the machine.
+ * proc.c - what the kernel says of a process and of the machine.
  *
  * Measured: a kept file read again takes 3 us for stat and 2 us for io, opened each time 8 and 5; the clock of a process
  * 0.35 us. The clock counts in nanoseconds where stat counts in steps of 10 ms; stat is for how it divides.
  */
-#include "drain/resources_proc.h"
+#include "watch/proc.h"
 
 #include "base/bytes.h"
 
@@ -50,6 +50,7 @@ void vti_proc_source_init(struct vti_proc_source *source)
     source->cpu_ns = process_clock;
     source->clock_hz = sysconf(_SC_CLK_TCK);
     source->page_bytes = sysconf(_SC_PAGESIZE);
+    source->without_io = false;
 }
 
 /* A file of a process, or of the machine (0). */
@@ -156,17 +157,29 @@ bool vti_proc_take(const struct vti_proc_source *source, pid_t pid, struct vti_p
     char text[1024];
 
     memset(reading, 0, sizeof *reading);
-    reading->has_cpu = source->cpu_ns(pid, &reading->cpu.all_ns);
+    reading->has_cpu = source->cpu_ns && source->cpu_ns(pid, &reading->cpu.all_ns);
     reading->has_stat = read_file(source, pid, "stat", &files->stat_fd, is_kept, text,
                                   sizeof text) &&
                         parse_stat(source, text, reading);
     /* A kept file belongs to the process that it was opened for, the number and its clock may not. */
     if (!reading->has_stat && (was_open || !reading->has_cpu))
         return false;
-    if (reading->has_stat)
+    if (reading->has_stat && !source->without_io)
         reading->has_io = read_file(source, pid, "io", &files->io_fd, is_kept, text, sizeof text) &&
                           parse_io(text, reading);
     return true;
+}
+
+bool vti_proc_parent_of(const struct vti_proc_source *source, pid_t pid, pid_t *parent)
+{
+    struct vti_proc_reading reading = {0};
+    char text[1024];
+    int fd = -1;
+    bool is_there = read_file(source, pid, "stat", &fd, false, text, sizeof text) &&
+                    parse_stat(source, text, &reading);
+
+    *parent = reading.parent;
+    return is_there;
 }
 
 void vti_proc_files_close(struct vti_proc_files *files)
@@ -226,14 +239,30 @@ bool vti_proc_has_variable(const struct vti_proc_source *source, pid_t pid, cons
 
 /* ---- the machine -------------------------------------------------------------------------------- */
 
+/* Another tree has its own number of CPUs: a line each. */
+static long count_cpus(const struct vti_proc_source *source)
+{
+    char text[16384];
+    int fd = -1;
+    long count = 0;
+
+    if (!strcmp(source->root, "/proc") ||
+        !read_file(source, 0, "stat", &fd, false, text, sizeof text))
+        return sysconf(_SC_NPROCESSORS_ONLN);
+    for (const char *at = text; (at = strstr(at, "\ncpu")); at += 4)
+        count += at[4] >= '0' && at[4] <= '9';
+    return count;
+}
+
 void vti_machine_init(struct vti_machine *machine, const struct vti_proc_source *source,
                       bool is_kept)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    long count = count_cpus(source);
 
     *machine = (struct vti_machine){.source = source,
                                     .is_kept = is_kept,
                                     .load_fd = -1,
+                                    .stat_fd = -1,
                                     .uptime_fd = -1,
                                     .memory_fd = -1,
                                     .cpu_count = count > 0 ? (uint32_t)count : 1};
@@ -249,29 +278,68 @@ void vti_machine_fini(struct vti_machine *machine)
 {
     if (machine->load_fd >= 0)
         close(machine->load_fd);
+    if (machine->stat_fd >= 0)
+        close(machine->stat_fd);
     if (machine->uptime_fd >= 0)
         close(machine->uptime_fd);
     if (machine->memory_fd >= 0)
         close(machine->memory_fd);
 }
 
-/* Uptime and what all CPUs together were idle: the cheap part of what /proc/stat says. */
+/* "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL …": who waits for a disk does not work, nor does a machine that is
+ * given to others meanwhile. */
+static bool parse_busy(const struct vti_machine *machine, const char *text, uint64_t *busy_ns)
+{
+    static const bool is_busy[] = {true, true, true, false, false, true, true};
+    uint64_t clock = 0;
+    const char *at = text + 4;
+
+    if (strncmp(text, "cpu ", 4))
+        return false;
+    for (unsigned i = 0; i < sizeof is_busy / sizeof *is_busy; i++) {
+        char *end;
+        uint64_t value = strtoull(at, &end, 10);
+
+        if (end == at)
+            return false;
+        clock = is_busy[i] ? vti_add_capped(clock, value) : clock;
+        at = end;
+    }
+    *busy_ns = clock_ns(machine->source, clock);
+    return true;
+}
+
+/* Uptime less what all CPUs together were idle: where the better file is not to be had. */
+static bool parse_uptime(const struct vti_machine *machine, const char *text, uint64_t *busy_ns)
+{
+    char *end;
+    double up = strtod(text, &end);
+    double busy = (up * machine->cpu_count - strtod(end, NULL)) * SECOND_NS;
+
+    if (!(busy >= 0 && busy < 1e19))
+        return false;
+    *busy_ns = (uint64_t)busy;
+    return true;
+}
+
+/* What they count begins at different times: the first that can be read is the one for ever. */
 static void take_busy(struct vti_machine *machine)
 {
-    char text[128];
-    char *end;
-    double up;
-    double idle;
-    double busy;
+    bool has_stat = machine->busy_from == VTI_BUSY_STAT;
+    char text[256];
 
     machine->has_busy = false;
-    if (!read_machine(machine, "uptime", &machine->uptime_fd, text, sizeof text))
+    if (machine->busy_from != VTI_BUSY_UPTIME)
+        machine->has_busy = read_machine(machine, "stat", &machine->stat_fd, text, sizeof text) &&
+                            parse_busy(machine, text, &machine->busy_ns);
+    if (machine->has_busy)
+        machine->busy_from = VTI_BUSY_STAT;
+    if (machine->has_busy || has_stat)
         return;
-    up = strtod(text, &end);
-    idle = strtod(end, NULL);
-    busy = (up * machine->cpu_count - idle) * SECOND_NS;
-    machine->has_busy = busy >= 0 && busy < 1e19;
-    machine->busy_ns = machine->has_busy ? (uint64_t)busy : 0;
+    machine->has_busy = read_machine(machine, "uptime", &machine->uptime_fd, text, sizeof text) &&
+                        parse_uptime(machine, text, &machine->busy_ns);
+    if (machine->has_busy)
+        machine->busy_from = VTI_BUSY_UPTIME;
 }
 
 void vti_machine_take(struct vti_machine *machine, bool with_memory)
@@ -283,8 +351,10 @@ void vti_machine_take(struct vti_machine *machine, bool with_memory)
     if (read_machine(machine, "loadavg", &machine->load_fd, text, sizeof text))
         last = strrchr(text, ' ');
     machine->last_pid = last ? (pid_t)strtol(last, NULL, 10) : 0;
-    if (with_memory)
-        machine->has_available = read_machine(machine, "meminfo", &machine->memory_fd, text,
-                                              sizeof text) &&
-                                 find_kilobytes(text, "MemAvailable:", &machine->available_bytes);
+    if (!with_memory)
+        return;
+    machine->has_available = read_machine(machine, "meminfo", &machine->memory_fd, text,
+                                          sizeof text) &&
+                             find_kilobytes(text, "MemAvailable:", &machine->available_bytes);
+    find_kilobytes(text, "MemTotal:", &machine->memory_bytes);
 }

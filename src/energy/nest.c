@@ -1,0 +1,96 @@
+/*
+ * nest.c - which sources are in others, and which show the same as others: those are not added up.
+ *
+ * Processors that count each die show the counter of the whole package for each: the same number twice in a row, and
+ * moving, is one counter.
+ */
+#include "energy/meter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DOUBT 0.8 /* of its parts, so many times in a row */
+#define DOUBTS_MOST 5
+
+static bool is_contained(const struct vti_counter *counter, const struct vti_counter *platform)
+{
+    bool is_board = strcmp(platform->source.from, "hwmon") == 0;
+
+    if (counter == platform || counter->source.inside >= 0)
+        return false;
+    /* psys is of the processor's maker and has what he knows of; a meter of the board has everything. */
+    return is_board || counter->source.part == VT_ENERGY_CPU ||
+           counter->source.part == VT_ENERGY_MEMORY || counter->source.part == VT_ENERGY_PLATFORM;
+}
+
+void vti_nest_platform(vt_energy *meter)
+{
+    const struct vti_counter *platform = NULL;
+
+    for (size_t i = 0; i < meter->count; i++) {
+        const struct vti_counter *counter = meter->counters[i];
+
+        if (counter->source.part == VT_ENERGY_PLATFORM && counter->source.inside < 0 &&
+            (!platform || !strcmp(counter->source.from, "hwmon")))
+            platform = counter;
+    }
+    for (size_t i = 0; platform && i < meter->count; i++)
+        if (is_contained(meter->counters[i], platform))
+            meter->counters[i]->source.inside = vti_meter_index(meter, platform);
+}
+
+/* Boards whose firmware does not fill it in: what is less than its parts is not all. */
+void vti_nest_doubt(vt_energy *meter)
+{
+    for (size_t i = 0; i < meter->count; i++) {
+        struct vti_counter *platform = meter->counters[i];
+        int32_t first = -1;
+        double joules = 0;
+
+        if (platform->source.part != VT_ENERGY_PLATFORM || platform->source.inside >= 0)
+            continue;
+        for (size_t k = 0; k < meter->count; k++)
+            if (meter->counters[k]->source.inside == (int32_t)i) {
+                joules += meter->counters[k]->step_j;
+                first = first < 0 ? (int32_t)k : first;
+            }
+        platform->doubts = first >= 0 && platform->step_j < DOUBT * joules ? platform->doubts + 1
+                                                                           : 0;
+        if (platform->doubts < DOUBTS_MOST)
+            continue;
+        for (size_t k = 0; k < meter->count; k++)
+            if (meter->counters[k]->source.inside == (int32_t)i)
+                meter->counters[k]->source.inside = -1;
+        platform->source.inside = first;
+        snprintf(platform->source.note, sizeof platform->source.note,
+                 "less than what is in it: not added up");
+    }
+}
+
+static bool can_mirror(const struct vti_counter *a, const struct vti_counter *b)
+{
+    return a->kind == VTI_COUNTER_COUNTS && b->kind == VTI_COUNTER_COUNTS && a->has_value &&
+           b->has_value && a->source.part == b->source.part && a->unit == b->unit &&
+           !strcmp(a->source.from, b->source.from) && strcmp(a->source.from, "nvml") != 0;
+}
+
+/* Before the values become joules: `last` is still that of the reading before. */
+void vti_nest_mirrors(vt_energy *meter)
+{
+    for (size_t i = 1; i < meter->count; i++) {
+        struct vti_counter *counter = meter->counters[i];
+
+        for (size_t k = 0; k < i && vti_meter_is_of_part(meter, counter); k++) {
+            const struct vti_counter *other = meter->counters[k];
+
+            if (!vti_meter_is_of_part(meter, other) || !can_mirror(other, counter) ||
+                !counter->has_last || !other->has_last || counter->value != other->value ||
+                counter->last != other->last || counter->value == counter->last)
+                continue;
+            counter->source.inside = (int32_t)k;
+            snprintf(counter->source.note, sizeof counter->source.note, "shows the same as %s",
+                     other->source.name);
+            break;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+/*
+ * take.c - a reading of a meter: all sources and the machine, and what lies between two readings divided.
+ *
+ * Shares are settled over windows of up to a second: the machine's busy time comes in steps of 10 ms. Rest and work are
+ * never in one window.
+ */
+#include "energy/meter.h"
+
+/* ---- readings ------------------------------------------------------------------------------------ */
+
+/* What the program and the machine did since the last reading. */
+static void take_work(vt_energy *meter, uint64_t now_ns)
+{
+    struct vti_family_total total;
+
+    meter->step_own_s = meter->step_busy_s = -1;
+    meter->step_wall_s = meter->takes ? (double)(now_ns - meter->taken_ns) / 1e9 : 0;
+    vti_machine_take(&meter->machine, false);
+    if (meter->machine.has_busy) {
+        if (meter->had_busy && meter->machine.busy_ns >= meter->last_busy_ns)
+            meter->step_busy_s = (double)(meter->machine.busy_ns - meter->last_busy_ns) / 1e9;
+        meter->had_busy = true;
+        meter->last_busy_ns = meter->machine.busy_ns;
+    }
+    if (!meter->has_program)
+        return;
+    vti_family_round(&meter->family, meter->machine.last_pid, now_ns);
+    vti_family_total(&meter->family, &total);
+    meter->resident_bytes = total.memory_bytes;
+    if (meter->had_own)
+        meter->step_own_s = total.cpu.all_ns > meter->last_own_ns
+                                ? (double)(total.cpu.all_ns - meter->last_own_ns) / 1e9
+                                : 0;
+    if (!meter->had_own || total.cpu.all_ns > meter->last_own_ns)
+        meter->last_own_ns = total.cpu.all_ns;
+    meter->had_own = true;
+}
+
+static void settle(vt_energy *meter)
+{
+    double part = vti_share_take(&meter->share, meter->window_own_s, meter->window_busy_s,
+                                 meter->window_wall_s);
+
+    for (size_t i = 0; i < meter->count; i++) {
+        struct vti_counter *counter = meter->counters[i];
+
+        counter->share_j += part * counter->window_j;
+        counter->share_s += part * counter->window_s;
+        counter->window_j = counter->window_s = 0;
+    }
+    meter->window_own_s = meter->window_busy_s = meter->window_wall_s = 0;
+}
+
+/* Now: memory by what is resident, cards by what they say. */
+static void charge_now(vt_energy *meter, struct vti_counter *counter)
+{
+    uint64_t memory = meter->machine.memory_bytes;
+    double part = -1;
+
+    if (counter->own_part)
+        part = counter->own_part(meter, counter);
+    else if (counter->source.part == VT_ENERGY_MEMORY && memory && meter->has_program)
+        part = (double)meter->resident_bytes / (double)memory;
+    if (part < 0)
+        return;
+    part = part < 1 ? part : 1;
+    counter->charged_s += meter->step_wall_s;
+    counter->share_j += part * counter->step_j;
+    counter->share_s += part * counter->step_s;
+}
+
+/* The others by CPU time, when the window ends. */
+static void charge(vt_energy *meter)
+{
+    bool is_known = meter->step_own_s >= 0 && meter->step_busy_s >= 0;
+
+    if (is_known && vti_share_is_rest(meter->window_busy_s, meter->window_wall_s) !=
+                        vti_share_is_rest(meter->step_busy_s, meter->step_wall_s))
+        settle(meter);
+    for (size_t i = 0; i < meter->count; i++) {
+        struct vti_counter *counter = meter->counters[i];
+
+        if (counter->source.part == VT_ENERGY_MEMORY || counter->source.part == VT_ENERGY_GPU) {
+            charge_now(meter, counter);
+        } else if (is_known) {
+            counter->charged_s += meter->step_wall_s;
+            counter->window_j += counter->step_j;
+            counter->window_s += counter->step_s;
+        }
+    }
+    if (!is_known)
+        return;
+    meter->window_own_s += meter->step_own_s;
+    meter->window_busy_s += meter->step_busy_s;
+    meter->window_wall_s += meter->step_wall_s;
+    if (vti_share_is_settled(meter->window_busy_s, meter->window_wall_s))
+        settle(meter);
+}
+
+void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
+{
+    uint64_t now_ns = meter->hooks.now_ns();
+    double load = -1;
+
+    if (now_ns < meter->taken_ns)
+        now_ns = meter->taken_ns;
+    if (meter->takes)
+        vti_meter_look(meter, now_ns);
+    else
+        meter->looked_ns = now_ns;
+    take_work(meter, now_ns);
+    if (meter->step_busy_s >= 0 && meter->step_wall_s > 0)
+        load = meter->step_busy_s / (meter->step_wall_s * meter->machine.cpu_count);
+    for (size_t i = 0; i < meter->count; i++)
+        vti_counter_ask(meter->counters[i]);
+    vti_nest_mirrors(meter);
+    for (size_t i = 0; i < meter->count; i++) {
+        struct vti_counter *counter = meter->counters[i];
+
+        vti_counter_step(counter, now_ns, load);
+        vti_rest_add(&counter->rest, counter->step_j, counter->step_s, load);
+    }
+    vti_nest_doubt(meter);
+    meter->wall_s += meter->step_wall_s;
+    meter->own_s += meter->step_own_s > 0 ? meter->step_own_s : 0;
+    meter->busy_s += meter->step_busy_s > 0 ? meter->step_busy_s : 0;
+    charge(meter);
+    meter->taken_ns = now_ns;
+    meter->takes++;
+    if (sum)
+        vti_meter_sum(meter, sum);
+}
+
+/* ---- rest ---------------------------------------------------------------------------------------- */
+
+void vt_energy_baseline_begin(vt_energy *meter)
+{
+    vt_energy_take(meter, NULL);
+    meter->is_baseline = true;
+    meter->baseline_begin_s = meter->wall_s;
+    for (size_t i = 0; i < meter->count; i++) {
+        struct vti_counter *counter = meter->counters[i];
+
+        counter->begin_j = counter->source.joules;
+        counter->begin_unknown_s = counter->source.unknown_s;
+    }
+}
+
+double vt_energy_baseline_end(vt_energy *meter)
+{
+    double watts = 0;
+
+    if (!meter->is_baseline)
+        return -1;
+    vt_energy_take(meter, NULL);
+    meter->is_baseline = false;
+    for (size_t i = 0; i < meter->count; i++) {
+        struct vti_counter *counter = meter->counters[i];
+        double seconds = meter->wall_s - meter->baseline_begin_s -
+                         (counter->source.unknown_s - counter->begin_unknown_s);
+        double joules = counter->source.joules - counter->begin_j;
+
+        if (seconds > 0)
+            counter->baseline_watts = joules / seconds;
+        if (counter->source.inside < 0 && !counter->source.is_over && watts >= 0)
+            watts = seconds > 0 ? watts + counter->baseline_watts : -1;
+    }
+    return watts;
+}
