@@ -14,6 +14,7 @@
 #include "drain/socket.h"
 #include "drain/symbols.h"
 #include "drain/target.h"
+#include "drain/thread_cpu.h"
 #include "share/arena.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct vti_drain {
     struct vti_drain_options options;
     struct vti_recorder *recorder; /* owned */
     struct vti_watch *watch;       /* owned; NULL: no resources */
+    struct vti_cpu_feed *cpu;      /* owned; NULL: nobody asked for it */
     struct vti_target *processes;  /* owned, newest first */
     struct vti_sources sources;
     struct vti_clients clients;
@@ -91,7 +93,9 @@ int vti_drain_create(struct vti_drain **result, const struct vti_drain_options *
     }
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is a full disk, not a reason to die */
     switch_to(drain, !options->starts_off);
+    drain->cpu = options->has_energy ? vti_cpu_feed_create(drain->recorder) : NULL;
     drain->watch = vti_watch_create(&(struct vti_watch_options){.recorder = drain->recorder,
+                                                                .has_energy = options->has_energy,
                                                                 .session = drain->session,
                                                                 .hz = options->resources_hz,
                                                                 .ring_ns = options->ring_ns});
@@ -112,9 +116,15 @@ void vti_drain_free(struct vti_drain *drain)
     }
     vti_drain_leave(drain);
     vti_watch_free(drain->watch);
+    vti_cpu_feed_free(drain->cpu);
     vti_recorder_free(drain->recorder);
     vti_sources_free(&drain->sources);
     free(drain);
+}
+
+struct vti_energy_feed *vti_drain_energy(const struct vti_drain *drain)
+{
+    return vti_watch_energy(drain->watch);
 }
 
 const char *vti_drain_session(const struct vti_drain *drain)
@@ -236,6 +246,7 @@ static void read_all(struct vti_drain *drain, bool cut)
             vti_watch_add(drain->watch, p->pid, p->fact.process + 1);
     }
     vti_watch_tick(drain->watch, now_ns, cut);
+    vti_cpu_feed_tick(drain->cpu, drain->processes, now_ns, cut);
     drain->is_busy = count > VTI_BLOCK_RECORDS;
     vti_recorder_tick(drain->recorder, now_ns, cut);
 }
@@ -245,6 +256,7 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
 {
     if (drain->is_closed)
         return;
+    vti_cpu_feed_tick(drain->cpu, drain->processes, vti_clock_now_ns(), true);
     switch_to(drain, false);
     for (struct vti_target *p = drain->processes; p; p = p->next) {
         p->is_left = !p->is_finished && !is_asked && !vti_ending_has_come(p->pidfd, p->pid);
@@ -374,6 +386,17 @@ static void check_processes(struct vti_drain *drain, uint64_t now_ns)
             finish(drain, p, VTI_ENDED_UNKNOWN, 0);
 }
 
+/* Until the threads are looked at again, if that is sooner than the next round. */
+static int idle_ms(const struct vti_drain *drain)
+{
+    uint64_t due_ns = vti_cpu_feed_due_ns(drain->cpu);
+    uint64_t now_ns = vti_clock_now_ns();
+
+    if (due_ns > now_ns + ROUND_IDLE_MS * 1000000u)
+        return ROUND_IDLE_MS;
+    return due_ns > now_ns ? (int)((due_ns - now_ns) / 1000000u) + 1 : 1;
+}
+
 /* Sleeps until something happens. Returns the processes that ended, at most POLL_MAX, in `ended`. */
 static unsigned wait_for_events(struct vti_drain *drain, int wake_fd, struct vti_target **ended)
 {
@@ -390,7 +413,7 @@ static unsigned wait_for_events(struct vti_drain *drain, int wake_fd, struct vti
         polled[count] = p;
         polls[fixed + count++] = (struct pollfd){p->pidfd, POLLIN, 0};
     }
-    if (poll(polls, fixed + count, drain->is_busy ? ROUND_BUSY_MS : ROUND_IDLE_MS) < 0)
+    if (poll(polls, fixed + count, drain->is_busy ? ROUND_BUSY_MS : idle_ms(drain)) < 0)
         return 0;
     for (unsigned i = 0; i < count; i++)
         if (polls[fixed + i].revents)
@@ -426,8 +449,10 @@ void vti_drain_watch(struct vti_drain *drain, pid_t pid)
 
 void vti_drain_note_end(struct vti_drain *drain)
 {
-    if (!drain->is_closed)
-        vti_watch_tick(drain->watch, vti_clock_now_ns(), true);
+    if (drain->is_closed)
+        return;
+    vti_watch_tick(drain->watch, vti_clock_now_ns(), true);
+    vti_cpu_feed_tick(drain->cpu, drain->processes, vti_clock_now_ns(), true);
 }
 
 void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status,

@@ -21,15 +21,17 @@ struct vti_drain_options {
     const char *output;
     int *held; /* gets a descriptor of the file, the caller's to close; NULL: not wanted */
     bool force;
-    const char *session;   /* name of the socket; NULL: one nobody can guess */
-    uint64_t buffer_bytes; /* for each process; 0: 64 MiB */
-    uint64_t ring_ns;      /* keep only the last so many nanoseconds; 0: all */
-    uint64_t ring_bytes;   /* … and at most so many bytes of them; 0: 256 MiB */
-    uint32_t block_ms;     /* full buffers: wait up to so long before dropping; 0: drop */
-    bool starts_off;       /* recording waits for VTI_REQUEST_ON */
-    uint32_t kinds;        /* what is recorded: bits of the control word; 0: spans */
-    uint32_t resources_hz; /* readings of CPU, memory and I/O a second; 0: none */
-    char *const *command;  /* what is recorded, NULL-terminated, or NULL */
+    const char *session;       /* name of the socket; NULL: one nobody can guess */
+    uint64_t buffer_bytes;     /* for each process; 0: 64 MiB */
+    uint64_t ring_ns;          /* keep only the last so many nanoseconds; 0: all */
+    uint64_t ring_bytes;       /* … and at most so many bytes of them; 0: 256 MiB */
+    uint32_t block_ms;         /* full buffers: wait up to so long before dropping; 0: drop */
+    bool starts_off;           /* recording waits for VTI_REQUEST_ON */
+    uint32_t kinds;            /* what is recorded: bits of the control word; 0: spans */
+    uint32_t resources_hz;     /* readings of CPU, memory and I/O a second; 0: none */
+    bool has_energy;           /* with each of them one of the energy; and CPU time of threads */
+    const char *const *stated; /* keys and values of META beside ours, NULL at the end; or NULL */
+    char *const *command;      /* what is recorded, NULL-terminated, or NULL */
 };
 
 struct vti_drain_stats {
@@ -57,9 +59,13 @@ struct vti_drain_stats {
 };
 
 struct vti_drain;
+struct vti_energy_feed;
 
 /* Creates the file (refusing an existing one unless forced) and listens. */
 int vti_drain_create(struct vti_drain **drain, const struct vti_drain_options *options);
+
+/* The meter, for a baseline before anything runs; NULL: none was asked for. */
+struct vti_energy_feed *vti_drain_energy(const struct vti_drain *drain);
 
 /* The name to put into VENTURI_SESSION. */
 const char *vti_drain_session(const struct vti_drain *drain);

@@ -40,17 +40,18 @@ void vti_flight_fini(struct vti_flight *flight)
         free(pop(flight));
 }
 
-/* Dependencies take the next block along, in which their tasks are: these would seem to have had none. */
+/* Dependencies take the block of their tasks along: these would seem to have had none. Readings are no events. */
 static void forget_oldest(struct vti_flight *flight)
 {
     struct vti_loss_fact *loss = &flight->overwritten;
-    bool is_of_tasks;
+    bool wants_tasks = false;
 
     do {
         struct vti_flight_block *block = pop(flight);
+        unsigned kind = block->header.kind;
 
-        is_of_tasks = block->header.kind == VTI_EDGES;
-        if (!is_of_tasks) {
+        wants_tasks = kind == VTI_EDGES || (wants_tasks && kind != VTI_TASKS);
+        if (kind != VTI_EDGES && kind != VTI_ENERGY && kind != VTI_THREAD_CPU) {
             if (!loss->events || block->header.first < loss->first)
                 loss->first = block->header.first;
             if (block->header.last > loss->last)
@@ -58,7 +59,7 @@ static void forget_oldest(struct vti_flight *flight)
             loss->events += block->header.count;
         }
         free(block);
-    } while (is_of_tasks && flight->first);
+    } while (wants_tasks && flight->first);
 }
 
 bool vti_flight_keep(struct vti_flight *flight, const struct vti_block_header *header,

@@ -133,6 +133,8 @@ static void write_opening(struct vti_recorder *recorder, const struct vti_drain_
                vti_bytes_of(options->ring_ns    ? "ring"
                             : options->block_ms ? "block"
                                                 : "drop"));
+    for (const char *const *stated = options->stated; stated && *stated; stated += 2)
+        write_meta(recorder, stated[0], vti_bytes_of(stated[1]));
     write_host(recorder);
     /* Two anchors give the rate of the clock, however soon the recording is cut off. */
     write_anchor(recorder);

@@ -7,8 +7,9 @@
 #include "drain/resources.h"
 
 #include "drain/clock.h"
-#include "drain/resources_family.h"
+#include "drain/energy.h"
 #include "format/resources.h"
+#include "watch/family.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct vti_watch {
     struct vti_proc_source source;
     struct vti_family family;
     struct vti_machine machine;
+    struct vti_energy_feed *energy; /* owned, or NULL */
     uint64_t interval_ns, due_ns;
     uint32_t rounds;
     uint64_t user_ns; /* of the tree, as it was last said: steps of 10 ms must not lead back */
@@ -53,6 +55,7 @@ struct vti_watch *vti_watch_create(const struct vti_watch_options *options)
     watch->options = *options;
     watch->end = &watch->first;
     watch->interval_ns = SECOND_NS / options->hz;
+    watch->energy = options->has_energy ? vti_energy_feed_create(options->recorder) : NULL;
     if (options->source)
         watch->source = *options->source;
     else
@@ -81,10 +84,16 @@ void vti_watch_free(struct vti_watch *watch)
         return;
     while (watch->first)
         pop_kept(watch);
+    vti_energy_feed_free(watch->energy);
     vti_family_fini(&watch->family);
     vti_machine_fini(&watch->machine);
     vti_buf_fini(&watch->entries);
     free(watch);
+}
+
+struct vti_energy_feed *vti_watch_energy(const struct vti_watch *watch)
+{
+    return watch ? watch->energy : NULL;
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------- */
@@ -119,6 +128,7 @@ static void end_block(struct vti_watch *watch, uint64_t now_ns)
         keep_block(watch, now_ns);
     else
         write_block(watch, &watch->entries, watch->count, watch->ticks);
+    vti_energy_feed_cut(watch->energy);
     vti_buf_clear(&watch->entries);
     watch->count = 0;
     watch->ticks = 0;
@@ -277,6 +287,7 @@ static void take_readings(struct vti_watch *watch, uint64_t now_ns)
     }
     for (struct vti_watched *w = watch->family.ended; w; w = w->next)
         tell(watch, w, ticks);
+    vti_energy_feed_take(watch->energy, ticks);
     read_tree(watch, ticks);
     watch->rounds++;
 }
@@ -348,6 +359,7 @@ void vti_watch_close(struct vti_watch *watch)
     if (!watch || !watch->rounds)
         return;
     vti_watch_tick(watch, now_ns, true);
+    vti_energy_feed_close(watch->energy);
     while (watch->first) {
         write_block(watch, &watch->first->entries, watch->first->count, watch->first->ticks);
         pop_kept(watch);

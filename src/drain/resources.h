@@ -7,15 +7,17 @@
 #define VENTURI_DRAIN_RESOURCES_H
 
 #include "drain/recorder.h"
-#include "drain/resources_proc.h"
+#include "watch/proc.h"
 
 #include <sys/resource.h>
 
+struct vti_energy_feed;
 struct vti_watch;
 
 struct vti_watch_options {
     struct vti_recorder *recorder;        /* borrowed */
     const struct vti_proc_source *source; /* copied; NULL: the kernel's */
+    bool has_energy;                      /* is read with each reading */
     const char *session;                  /* borrowed */
     uint32_t hz;                          /* readings a second; 0: no collector */
     uint64_t ring_ns;                     /* keep those of the last so many nanoseconds; 0: all */
@@ -24,6 +26,9 @@ struct vti_watch_options {
 /* NULL when memory is short or nothing is asked for. Times of the tree count from here. */
 struct vti_watch *vti_watch_create(const struct vti_watch_options *options);
 void vti_watch_free(struct vti_watch *watch);
+
+/* The meter; NULL: none was asked for. */
+struct vti_energy_feed *vti_watch_energy(const struct vti_watch *watch);
 
 /* A process to watch, with all that it starts; one that is watched already records as `process_plus_one`, if not 0. */
 void vti_watch_add(struct vti_watch *watch, pid_t pid, uint32_t process_plus_one);

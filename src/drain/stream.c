@@ -437,6 +437,7 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     vti_weights_add_tree(vti_recorder_weights(process->recorder), process, slot_at);
     vti_c_lines_take_thread(vti_recorder_c_lines(process->recorder), process, slot_at,
                             stream->track);
+    vti_cpu_thread_end(process->cpu, slot_at);
     vti_tree_finish(&stream->tree, process, slot_at);
     state_dropped(stream, process, VTI_LOSS_BUFFERS, vti_encoder_take_dropped(stream->encoder));
     state_dropped(stream, process, VTI_LOSS_DEPTH, vti_encoder_take_too_deep(stream->encoder));

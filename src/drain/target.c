@@ -110,6 +110,7 @@ void vti_target_free(struct vti_target *process)
         return;
     for (uint32_t i = 0; i < process->stream_count; i++)
         vti_encoder_free(process->streams[i].encoder);
+    vti_cpu_threads_free(process->cpu);
     vti_gifts_free(process);
     vti_task_lanes_free(process->tasks);
     free(process->streams);

@@ -6,6 +6,7 @@
 #include "drain/recorder.h"
 #include "drain/stream.h"
 #include "drain/tasks.h"
+#include "drain/thread_cpu.h"
 #include "share/arena.h"
 
 #include <stdbool.h>
@@ -38,11 +39,12 @@ struct vti_target {
     uint64_t task_count, action_count; /* that computed; what else was done for them */
     struct vti_task_lanes *tasks;      /* owned: of task graphs; NULL: none so far */
     struct vti_gift *gifts;            /* owned: what it handed over */
-    uint64_t thread_ticks;             /* lifetimes of its threads … */
-    double cost_ticks; /* … and what of them was our cost, of none more than all */
-    uint64_t noted_ns; /* when it was last noted which threads live */
-    uint64_t image;    /* changes when it executes another program; 0: unknown */
-    uint64_t image_ns; /* when that was last looked at */
+    struct vti_cpu_threads *cpu; /* owned: CPU time of its threads; NULL: nobody looks at it */
+    uint64_t thread_ticks;       /* lifetimes of its threads … */
+    double cost_ticks;           /* … and what of them was our cost, of none more than all */
+    uint64_t noted_ns;           /* when it was last noted which threads live */
+    uint64_t image;              /* changes when it executes another program; 0: unknown */
+    uint64_t image_ns;           /* when that was last looked at */
     struct vti_process_fact fact;
     struct vti_sampling_fact sampling; /* once it has ended */
     char name[64];

@@ -173,6 +173,7 @@ int vti_copy_input_start(struct vti_copy *copy, struct vti_copy_input *input)
     input->domains.next = &copy->domain_count;
     input->processes.next = &copy->process_count;
     input->tracks.next = &copy->track_count;
+    input->trees.next = &copy->tree_count;
     input->first_host = copy->host_count;
     code = vti_recording_prepare(input->recording);
     /* In the reader's order, so that a copy of one recording keeps its numbers. */
@@ -187,8 +188,8 @@ int vti_copy_input_start(struct vti_copy *copy, struct vti_copy_input *input)
 
 static struct vti_renumber *renumber_at(struct vti_copy_input *input, unsigned at)
 {
-    struct vti_renumber *all[] = {&input->hosts, &input->domains, &input->processes,
-                                  &input->tracks};
+    struct vti_renumber *all[] = {&input->hosts, &input->domains, &input->processes, &input->tracks,
+                                  &input->trees};
 
     return at < sizeof all / sizeof *all ? all[at] : NULL;
 }

@@ -55,7 +55,7 @@ struct vti_copy_input {
     vt_recording *recording; /* borrowed */
     int64_t from_ns, to_ns;  /* what overlaps is copied; INT64_MIN and INT64_MAX: all */
     bool is_alone;           /* its first clock domain is the result's */
-    struct vti_renumber hosts, domains, processes, tracks;
+    struct vti_renumber hosts, domains, processes, tracks, trees;
     struct vti_copy_sites sites;
     uint32_t first_host;            /* hosts below were written for earlier inputs */
     struct vti_buf carried;         /* of struct vti_carried */
@@ -101,6 +101,9 @@ int vti_copy_profile(struct vti_copy *copy, struct vti_copy_input *input);
 
 /* Readings of resources, of the time that is copied. After the facts. */
 int vti_copy_resources(struct vti_copy *copy, struct vti_copy_input *input);
+
+/* Readings of the meter and CPU time of threads, likewise; after the resources, whose trees they are of. */
+int vti_copy_energy(struct vti_copy *copy, struct vti_copy_input *input);
 
 /* Runs of task graphs, their tasks of the time that is copied. After the facts; the tasks count as copied. */
 int vti_copy_tasks(struct vti_copy *copy, struct vti_copy_input *input);

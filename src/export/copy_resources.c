@@ -136,7 +136,7 @@ int vti_copy_resources(struct vti_copy *copy, struct vti_copy_input *input)
 
         job.tree = &all.trees[i];
         job.clock = &clocks->clocks[clock < 0 ? 0 : clock];
-        job.number = copy->tree_count++;
+        job.number = vti_renumber(&input->trees, all.trees[i].number);
         code = copy_tree(&job, (uint32_t)i);
     }
     vti_buf_clear(&copy->entry);

@@ -302,7 +302,9 @@ static int write_entry(struct job *job, const char *key, struct vti_bytes value)
 /* What was started is said by the input that the user named first. */
 static int write_meta(struct job *job)
 {
-    static const char *const keys[] = {"command", "directory", "policy"};
+    static const char *const keys[] = {"command",        "directory",        "policy",
+                                       "energy.country", "energy.intensity", "energy.pue",
+                                       "energy.wue"};
     unsigned long leaves = 0;
     struct vti_bytes value;
     char text[24];
@@ -390,6 +392,8 @@ static int write_events(struct job *job)
             code = vti_copy_profile(&job->copy, &source->input);
         if (!code)
             code = vti_copy_resources(&job->copy, &source->input);
+        if (!code)
+            code = vti_copy_energy(&job->copy, &source->input);
         if (!code)
             code = vti_copy_tasks(&job->copy, &source->input);
         if (!code)

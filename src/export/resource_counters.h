@@ -6,7 +6,7 @@
 
 struct vti_resource_counter {
     uint32_t number;  /* which one it is, from 0 */
-    const char *name; /* "CPU of all processes", … */
+    const char *name; /* "CPU of all processes", "power of package-0", … */
     const char *unit;
     uint32_t process; /* id of the first recorded process, or VT_NONE */
     int64_t time_ns;

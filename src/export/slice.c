@@ -73,6 +73,8 @@ static int fill(struct vti_copy *copy, struct vti_copy_input *input, bool has_su
     if (!code)
         code = vti_copy_resources(copy, input);
     if (!code)
+        code = vti_copy_energy(copy, input);
+    if (!code)
         code = state_cut(copy, clock, input->cut_before, begin_ns, input->from_ns);
     if (!code)
         code = state_cut(copy, clock, input->cut_after, input->to_ns, end_ns);

@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static void cpu_model(char *to, size_t room)
+void vti_host_cpu_model(char to[VTI_CPU_MODEL_BYTES])
 {
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[256];
@@ -20,7 +20,7 @@ static void cpu_model(char *to, size_t room)
         if (!colon || strncmp(line, "model name", 10))
             continue;
         colon[1 + strcspn(colon + 1, "\n")] = 0;
-        snprintf(to, room, "%s", colon + 2);
+        snprintf(to, VTI_CPU_MODEL_BYTES, "%s", colon + 2);
         break;
     }
     if (file)
@@ -30,12 +30,12 @@ static void cpu_model(char *to, size_t room)
 void vti_host_write_this(struct vti_buf *out, uint32_t host)
 {
     struct utsname name;
-    char model[256];
+    char model[VTI_CPU_MODEL_BYTES];
     char system[256];
     struct vti_host_fact fact = {.host = host};
 
     uname(&name);
-    cpu_model(model, sizeof model);
+    vti_host_cpu_model(model);
     snprintf(system, sizeof system, "%.60s %.100s %.60s", name.sysname, name.release, name.machine);
     fact.name = vti_bytes_of(name.nodename);
     fact.os = vti_bytes_of(system);

@@ -50,6 +50,7 @@ enum vti_kind {
     VTI_LINE_DURATIONS,
     VTI_LINE_CALLEES,
     VTI_RESOURCES,
+    VTI_THREAD_CPU,
     VTI_KIND_COUNT
 };
 

@@ -326,6 +326,11 @@ static void accept(struct vti_writer *writer, const struct vti_queued *queued, c
     writer->file_bytes += queued->bytes;
 }
 
+static bool is_reading(unsigned kind)
+{
+    return kind == VTI_RESOURCES || kind == VTI_ENERGY || kind == VTI_THREAD_CPU;
+}
+
 /* The first `done` bytes of what was gathered are in the file. Of the rest the facts stay. */
 static void settle(struct vti_writer *writer, size_t done)
 {
@@ -344,7 +349,7 @@ static void settle(struct vti_writer *writer, size_t done)
             accept(writer, &queued, block);
         } else if (vti_writer_may_drop(&queued.header, block)) {
             vti_writer_drop(writer, &queued.header);
-        } else if (queued.header.kind != VTI_RESOURCES) { /* readings are not worth the wait */
+        } else if (!is_reading(queued.header.kind)) { /* they are not worth the wait */
             memmove(writer->gathered.data + kept, block, queued.bytes);
             kept += queued.bytes;
             queue[kept_count++] = queued;

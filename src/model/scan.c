@@ -50,6 +50,8 @@ int vti_block_take(struct vt_recording *recording, uint64_t offset,
     case VTI_LINE_CALLEES:
     case VTI_SOURCES:
     case VTI_RESOURCES:
+    case VTI_ENERGY:
+    case VTI_THREAD_CPU:
     case VTI_TASKS:
     case VTI_EDGES:
     case VTI_END:

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "format/decode.h"
 #include "format/encode.h"
+#include "format/energy.h"
 #include "format/facts.h"
 #include "format/index.h"
 #include "format/lines.h"
@@ -302,6 +303,46 @@ static void fuzz_tasks(uint8_t kind, const uint8_t *payload, size_t bytes)
     vti_buf_fini(&again.out);
 }
 
+/* What was read, written and read again, is the same. */
+static void fuzz_energy(const uint8_t *payload, size_t bytes)
+{
+    struct vti_energy_fact fact;
+    struct vti_energy_fact again;
+    struct vti_buf out = {0};
+    struct vti_reader in;
+    struct vti_reader from;
+
+    vti_reader_init(&in, payload, bytes);
+    while (vti_reader_left(&in) && vti_energy_fact_read(&in, &fact)) {
+        if (fact.type < VTI_ENERGY_FACT_SOURCE || fact.type > VTI_ENERGY_FACT_MACHINE)
+            continue;
+        require(fact.number < VTI_ENERGY_SOURCES_MAX && !(fact.lost & ~fact.known));
+        vti_buf_clear(&out);
+        vti_energy_fact_write(&out, &fact);
+        vti_reader_init(&from, out.data, out.len);
+        require(vti_energy_fact_read(&from, &again) && !vti_reader_left(&from));
+        require(fact.type == again.type && fact.tree == again.tree && fact.ticks == again.ticks);
+        require(fact.known == again.known && fact.lost == again.lost);
+        require(!memcmp(fact.microjoules, again.microjoules, sizeof fact.microjoules));
+        if (fact.type == VTI_ENERGY_FACT_SOURCE)
+            require(is_same(fact.name, again.name) && is_same(fact.note, again.note) &&
+                    fact.inside_plus_one == again.inside_plus_one);
+        if (fact.type == VTI_ENERGY_FACT_NOTE)
+            require(is_same(fact.text, again.text));
+    }
+    vti_buf_fini(&out);
+}
+
+static void fuzz_cpu(const uint8_t *payload, size_t bytes)
+{
+    struct vti_cpu_fact fact;
+    struct vti_reader in;
+
+    vti_reader_init(&in, payload, bytes);
+    while (vti_reader_left(&in) && vti_cpu_fact_read(&in, &fact))
+        ;
+}
+
 static void fuzz_index(const struct vti_block_header *header, const uint8_t *payload)
 {
     struct vti_index_entry entry;
@@ -353,6 +394,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_index(&header, payload + 1);
     else if (header.kind == VTI_TASKS || header.kind == VTI_EDGES)
         fuzz_tasks(header.kind, payload + 1, header.payload_bytes);
+    else if (header.kind == VTI_ENERGY)
+        fuzz_energy(payload + 1, header.payload_bytes);
+    else if (header.kind == VTI_THREAD_CPU)
+        fuzz_cpu(payload + 1, header.payload_bytes);
     else
         fuzz_facts(header.kind, payload + 1, header.payload_bytes);
     free(payload);

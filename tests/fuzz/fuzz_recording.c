@@ -9,8 +9,10 @@
  * long.
  */
 #include "analyze/calls.h"
+#include "analyze/energy.h"
 #include "analyze/tasks_idle.h"
 #include "analyze/tasks_path.h"
+#include "model/energy_log.h"
 #include "model/line_table.h"
 #include "repair.h"
 #include "venturi/read.h"
@@ -209,6 +211,37 @@ static void ask_about_tasks(const struct vti_tasks *tasks)
     vti_task_groups_fini(&groups);
 }
 
+static void ask_for_energy(vt_recording *recording)
+{
+    struct vti_energy_log log;
+    struct vti_energy energy;
+    uint64_t value;
+
+    require(vti_energy_log_load(&log, recording) == 0);
+    for (size_t i = 0; i < log.tree_count; i++) {
+        const struct vti_energy_log_tree *tree = &log.trees[i];
+
+        for (uint32_t k = 0; k < tree->source_count; k++)
+            if (tree->sources[k].is_defined)
+                touch(tree->sources[k].note);
+        for (size_t k = 0; k < tree->note_count; k++)
+            touch(tree->notes[k].text);
+        for (size_t k = 0; k < tree->reading_count; k++) {
+            require(!k || tree->readings[k - 1].time_ns <= tree->readings[k].time_ns);
+            for (uint32_t n = 0; n < VTI_ENERGY_SOURCES_MAX; n++)
+                vti_energy_log_value(tree, &tree->readings[k], n, &value);
+        }
+    }
+    for (uint32_t i = 0; i < log.track_ids.count; i++)
+        require(vti_cpu_track_of(&log, recording, log.tracks[i].track) == &log.tracks[i]);
+    vti_energy_log_fini(&log);
+    require(vti_energy_load(&energy, recording) == 0);
+    for (unsigned i = 0; i < VTI_ENERGY_BY_COUNT; i++)
+        for (size_t k = 0; k < energy.tables[i].count; k++)
+            touch(energy.tables[i].rows[k].name);
+    vti_energy_fini(&energy);
+}
+
 static void ask_for_tasks(vt_recording *recording)
 {
     struct vti_tasks tasks;
@@ -255,6 +288,7 @@ static void ask(vt_recording *recording, unsigned question, unsigned shape)
         ask_for_calls(recording, shape % 2, shape / 2);
         ask_for_lines(recording);
         ask_for_tasks(recording);
+        ask_for_energy(recording);
         break;
     case 1:
         ask_for_events(recording, shape ? &some : NULL);

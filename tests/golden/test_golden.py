@@ -171,3 +171,27 @@ def test_both_readers_see_the_same_tasks(path):
         needs = [n for n in theirs.needs(process, run, task.number)
                  if (process, run, n) in theirs.tasks and n != task.number]
         assert [rows[at]["number"] for at in row["dependencies"]] == needs
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_both_readers_see_the_same_energy(path):
+    lines = exported(path)
+    recording = vtread.read(path)
+    domains = {entry.tree: entry.fields[1] for _, entry in recording.energy if entry.type == "machine"}
+    readings, ticks, block = [], 0, None
+    for offset, entry in recording.energy:
+        if entry.type == "reading":
+            ticks = entry.fields[0] + (ticks if offset == block else 0)
+            block = offset
+            readings.append((entry.tree, recording.time_ns(domains.get(entry.tree, 0), ticks), entry.fields[1], entry.fields[2]))
+    ours = [line for line in lines if line["type"] == "energy"]
+    assert len(ours) == len(readings)
+    for mine, (tree, time_ns, values, lost) in zip(ours, readings):
+        known = {at: value for at, value in enumerate(mine["microjoules"]) if value is not None}
+        assert (mine["tree"], known, mine["lost"]) == (tree, values, lost) and close(mine["time_ns"], time_ns)
+    sources = {(e.tree, e.fields[0]): e.fields for _, e in recording.energy if e.type == "source"}
+    assert ({(x["tree"], x["source"]): (x["name"], x["from"], x["note"], x["inside"], x["watts"]) for x in lines if x["type"] == "energy_source"}
+            == {key: (f[6], f[7], f[8], f[3], f[4] / 1000) for key, f in sources.items()})
+    cpu = [(track, x.cpu, bool(x.flags & 1), bool(x.flags & 2), x.node, x.line) for track, all in recording.thread_cpu.items() for x in all]
+    assert cpu == [(x["track"], x["cpu_ns"], x["running"], x["coarse"], x["node"], x["line_node"])
+                   for x in lines if x["type"] == "thread_cpu"]

@@ -27,13 +27,14 @@ SITES, EVENTS, LOSSES, INDEX, END = 9, 10, 20, 21, 22
 SAMPLES, CALL_TREE, DURATIONS, COSTS, SAMPLING = 12, 13, 23, 24, 26
 SOURCES, LINES, LINE_DURATIONS, LINE_CALLEES, RESOURCES = 8, 14, 27, 28, 29
 TASKS, EDGES = 15, 16
+ENERGY, THREAD_CPU = 18, 30
 KIND_NAMES = {
     META: "META", HOST: "HOST", PROCESS: "PROCESS", TRACK: "TRACK", CLOCK: "CLOCK",
     CLOCK_LINK: "CLOCK_LINK", SITES: "SITES", EVENTS: "EVENTS", LOSSES: "LOSSES",
     INDEX: "INDEX", END: "END", CALL_TREE: "CALL_TREE", DURATIONS: "DURATIONS", COSTS: "COSTS",
     SAMPLES: "SAMPLES", SAMPLING: "SAMPLING",
     SOURCES: "SOURCES", LINES: "LINES", LINE_DURATIONS: "LINE_DURATIONS", LINE_CALLEES: "LINE_CALLEES",
-    RESOURCES: "RESOURCES", TASKS: "TASKS", EDGES: "EDGES",
+    RESOURCES: "RESOURCES", TASKS: "TASKS", EDGES: "EDGES", ENERGY: "ENERGY", THREAD_CPU: "THREAD_CPU",
 }
 
 
@@ -269,6 +270,8 @@ Line = namedtuple("Line", "id site line statement time events hits total inner s
 Callee = namedtuple("Callee", "id site calls total")
 Resource = namedtuple("Resource", "type tree number fields")
 Source = namedtuple("Source", "process file text")
+Energy = namedtuple("Energy", "type tree fields")
+ThreadCpu = namedtuple("ThreadCpu", "ticks span cpu flags node line")
 
 
 def _read_clock(cursor: Cursor) -> Clock:
@@ -341,6 +344,26 @@ def _read_resource(cursor: Cursor) -> Resource:
     return Resource("unknown", 0, 0, [])
 
 
+def _read_energy(cursor: Cursor) -> Energy:
+    """Of a reading: ticks still since the one before, microjoules by source, sources with a loss. Unknown types have no fields."""
+    kind, length = cursor.fields("vv")
+    body = Cursor(cursor.take(length))
+    if not 1 <= kind <= 5:
+        return Energy("unknown", 0, [])
+    tree = body.varint()
+    if kind == 1:
+        fields = body.fields("vvvpvvsss")
+        if fields[0] >= 64 or (fields[3] or 0) >= 64:
+            raise Malformed("source %d" % fields[0])
+        return Energy("source", tree, fields)
+    if kind == 2:
+        ticks, known = body.fields("vv")
+        values = {bit: body.varint() for bit in range(64) if known >> bit & 1}
+        lost = body.varint()
+        return Energy("reading", tree, [ticks, values, [bit for bit in values if lost >> bit & 1]])
+    return Energy({3: "rest", 4: "note", 5: "machine"}[kind], tree, body.fields({3: "vvv", 4: "vs", 5: "vvvv"}[kind]))
+
+
 FACT_READERS = {
     META: lambda cursor: tuple(cursor.fields("ss")),
     HOST: lambda cursor: Host(*cursor.fields("vsssv")),
@@ -359,6 +382,8 @@ FACT_READERS = {
     LINE_DURATIONS: _read_line_durations,
     LINE_CALLEES: _read_line_callee,
     RESOURCES: _read_resource,
+    ENERGY: _read_energy,
+    THREAD_CPU: lambda cursor: ThreadCpu(*cursor.fields("v" * 6)),
     SOURCES: lambda cursor: Source(*cursor.fields("pss")),
 }
 

@@ -27,9 +27,9 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 import vtcheck
 from vtblocks import (
     CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, EDGES, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
-    KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES, TASKS,
+    ENERGY, KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES, TASKS, THREAD_CPU,
     TRACK, TRAILER_SIZE, Anchor, Block, Call, Callee, Clock, Cost, Cursor, Damage, Durations, Event, EventBlock, FileHeader,
-    Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, Track, Trace, Trailer, Unsupported,
+    Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, ThreadCpu, Track, Trace, Trailer, Unsupported,
     read_events, read_file_header, read_trailer, scan_blocks)
 from vttasks import TaskDecoder, Tasks
 
@@ -204,6 +204,8 @@ class Recording:
         self.line_durations: Dict[int, Dict[int, Durations]] = {}  # by track, then node
         self.line_callees: Dict[int, Dict[Tuple[int, int], Callee]] = {}  # by track, then node and site
         self.resources: List[Tuple[int, Any]] = []  # offset of its block, entry
+        self.energy: List[Tuple[int, Any]] = []  # the same
+        self.thread_cpu: Dict[int, List[Any]] = {}  # by track; ticks as they are
         self.sources: Dict[Tuple[Optional[int], str], str] = {}  # by process (None: all) and file
         self.costs: Dict[Tuple[int, int], Cost] = {}  # by process and language
         self.tasks = Tasks()
@@ -214,6 +216,7 @@ class Recording:
         self.defined_at: Dict[Tuple[int, Any], int] = {}  # first offset, by kind and id
         self.payloads: Dict[int, bytes] = {}  # of INDEX and END blocks, by offset
         self._matched: Optional[SpanMatcher] = None
+        self._cpu_at = (-1, 0)  # the block that its entries are of, and the ticks so far
         self._read_blocks(data)
         self._timeline = Timeline(self.clocks, self.links)
 
@@ -285,6 +288,10 @@ class Recording:
             self.sources[fact.process, fact.file] = fact.text
         elif kind == RESOURCES:
             self.resources.append((block.offset, fact))
+        elif kind == ENERGY:
+            self.energy.append((block.offset, fact))
+        elif kind == THREAD_CPU:
+            self._learn_cpu(block, fact)
         elif kind == LINE_CALLEES:
             self.line_callees.setdefault(block.owner, {})[fact.id, fact.site] = fact
         elif kind in (CALL_TREE, DURATIONS, SAMPLES, LINES, LINE_DURATIONS):
@@ -295,6 +302,13 @@ class Recording:
             known = {HOST: self.hosts, PROCESS: self.processes, TRACK: self.tracks,
                      SITES: self.sites}[kind]
             known[fact.id] = fact
+
+    def _learn_cpu(self, block: Block, fact: ThreadCpu) -> None:
+        """Ticks are told since the entry before in the block."""
+        offset, ticks = self._cpu_at
+        ticks = fact.ticks + (ticks if offset == block.offset else 0)
+        self._cpu_at = (block.offset, ticks)
+        self.thread_cpu.setdefault(block.owner, []).append(fact._replace(ticks=ticks))
 
     def _learn_clock(self, clock: Clock) -> None:
         """Anchors add up; of two anchors with the same ticks the later counts."""
