@@ -1,0 +1,193 @@
+/* budget.c - limits as people write them, and whether they are kept. */
+#include "perf/budget.h"
+
+#include "base/error.h"
+#include "stats/stats.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static bool take_unit(struct vti_budget *budget, const char *unit)
+{
+    static const struct {
+        const char *name;
+        double factor;
+        char unit;
+    } units[] = {{"", 1, 0},
+                 {"ns", 1e-9, 's'},
+                 {"us", 1e-6, 's'},
+                 {"ms", 1e-3, 's'},
+                 {"s", 1, 's'},
+                 {"min", 60, 's'},
+                 {"h", 3600, 's'},
+                 {"k", 1024, 'B'},
+                 {"kB", 1024, 'B'},
+                 {"KiB", 1024, 'B'},
+                 {"M", 1 << 20, 'B'},
+                 {"MB", 1 << 20, 'B'},
+                 {"MiB", 1 << 20, 'B'},
+                 {"G", 1 << 30, 'B'},
+                 {"GB", 1 << 30, 'B'},
+                 {"GiB", 1 << 30, 'B'},
+                 {"B", 1, 'B'},
+                 {"J", 1, 'J'},
+                 {"kJ", 1000, 'J'},
+                 {"mJ", 1e-3, 'J'},
+                 {"/s", 1, 0},
+                 {"x", 1, 0},
+                 {"%", 0.01, 0}};
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(unit, units[i].name)) {
+            budget->limit *= units[i].factor;
+            budget->unit = units[i].unit;
+            return true;
+        }
+    return false;
+}
+
+int vti_budget_parse(struct vti_budget *budget, const char *text)
+{
+    size_t len = strcspn(text, "<>");
+    const char *at = text + len;
+    char *end;
+
+    *budget = (struct vti_budget){.text = text};
+    while (len && isspace((unsigned char)text[len - 1]))
+        len--;
+    if (!*at || !len || len >= sizeof budget->name)
+        return vti_fail(VTI_E_USAGE, "budget '%.200s': write NAME<LIMIT, as in \"cpu<2s\"", text);
+    memcpy(budget->name, text, len);
+    budget->order = *at == '<' ? (at[1] == '=' ? VTI_BUDGET_AT_MOST : VTI_BUDGET_BELOW)
+                               : (at[1] == '=' ? VTI_BUDGET_AT_LEAST : VTI_BUDGET_ABOVE);
+    at += 1 + (at[1] == '=');
+    budget->limit = strtod(at, &end);
+    while (isspace((unsigned char)*end))
+        end++;
+    if (end == at || !isfinite(budget->limit))
+        return vti_fail(VTI_E_USAGE, "budget '%.200s': '%.60s' is no number", text, at);
+    if (!take_unit(budget, end))
+        return vti_fail(VTI_E_USAGE,
+                        "budget '%.200s': '%.60s' is no unit (ns us ms s min h, k M G, J, /s, %%)",
+                        text, end);
+    return 0;
+}
+
+/* ---- values -------------------------------------------------------------------------------------- */
+
+static double median_of(const struct vti_bench_entry *entry, const char *name)
+{
+    const struct vti_quantity *quantity = vti_bench_find(entry, name);
+
+    return quantity ? vti_median(quantity->values, quantity->count) : NAN;
+}
+
+/* "calls:parse pipeline.py" for "calls:parse": of several files together. */
+static double median_in_files(const struct vti_bench_entry *entry, const char *name)
+{
+    size_t len = strlen(name);
+    double sum = NAN;
+
+    for (size_t i = 0; i < entry->count; i++) {
+        const struct vti_quantity *quantity = &entry->quantities[i];
+
+        if (!strncmp(quantity->name, name, len) && quantity->name[len] == ' ') {
+            double value = vti_median(quantity->values, quantity->count);
+
+            sum = isnan(sum) ? value : sum + value;
+        }
+    }
+    return sum;
+}
+
+/* "step:p99", "step:count", "step:total", "parse:calls": spans, then tasks, then functions. */
+static double figure_of(const struct vti_bench_entry *entry, const char *name)
+{
+    static const char *const kinds[] = {"span", "task"};
+    const char *colon = strrchr(name, ':');
+    int len = colon ? (int)(colon - name) : 0;
+    char text[512];
+    double value = NAN;
+
+    if (!colon)
+        return NAN;
+    for (int i = 0; i < 2 && isnan(value); i++) {
+        if (!strcmp(colon, ":count"))
+            snprintf(text, sizeof text, "%ss:%.*s", kinds[i], len, name);
+        else if (!strcmp(colon, ":total"))
+            snprintf(text, sizeof text, "%s:%.*s", kinds[i], len, name);
+        else
+            snprintf(text, sizeof text, "%s:%s", kinds[i], name);
+        value = median_of(entry, text);
+    }
+    if (isnan(value) && (!strcmp(colon, ":calls") || !strcmp(colon, ":hits"))) {
+        snprintf(text, sizeof text, "%s:%.*s", colon + 1, len, name);
+        value = median_of(entry, text);
+        if (isnan(value))
+            value = median_in_files(entry, text);
+    }
+    return value;
+}
+
+static double throughput(const struct vti_bench *bench, const struct vti_bench_entry *entry,
+                         const char *name)
+{
+    double items = median_of(entry, *name == 't' ? "items" : "effective");
+    const char *per = strchr(name, '/');
+
+    if (*name == 'e' && isnan(items)) /* nobody said otherwise: all of them */
+        items = median_of(entry, "items");
+    if (per && !strcmp(per, "/cpu"))
+        return items / median_of(entry, "cpu");
+    if (per && !strcmp(per, "/core"))
+        return bench->cores ? items / median_of(entry, "wall") / bench->cores : NAN;
+    return items / median_of(entry, "wall");
+}
+
+static bool is_throughput(const char *name)
+{
+    return !strcmp(name, "throughput") || !strcmp(name, "throughput/core") ||
+           !strcmp(name, "throughput/cpu") || !strcmp(name, "effective") ||
+           !strcmp(name, "effective/core") || !strcmp(name, "effective/cpu");
+}
+
+double vti_budget_value(const struct vti_budget *budget, const struct vti_bench *bench,
+                        const struct vti_bench_entry *entry)
+{
+    char name[sizeof budget->name];
+    size_t len = strlen(budget->name);
+    double by = 1;
+    double value;
+
+    snprintf(name, sizeof name, "%s", budget->name);
+    if (is_throughput(name))
+        return throughput(bench, entry, name);
+    if (len > 5 && !strcmp(name + len - 5, "/item")) {
+        name[len - 5] = 0;
+        by = median_of(entry, "items");
+    }
+    value = median_of(entry, !strcmp(name, "memory") ? "rss" : name);
+    if (isnan(value))
+        value = figure_of(entry, name);
+    return value / by;
+}
+
+bool vti_budget_is_kept(const struct vti_budget *budget, double value)
+{
+    switch (budget->order) {
+    case VTI_BUDGET_BELOW:
+        return value < budget->limit;
+    case VTI_BUDGET_AT_MOST:
+        return value <= budget->limit;
+    case VTI_BUDGET_ABOVE:
+        return value > budget->limit;
+    case VTI_BUDGET_AT_LEAST:
+        break;
+    }
+    return value >= budget->limit;
+}

@@ -1,0 +1,246 @@
+/* compare.c - two benches become rows, and the rows one verdict. */
+#include "perf/compare.h"
+
+#include "base/error.h"
+#include "model/model.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- counts -------------------------------------------------------------------------------------- */
+
+static bool is_steady(const struct vti_quantity *quantity)
+{
+    for (size_t i = 1; i < quantity->count; i++)
+        if (quantity->values[i] != quantity->values[0])
+            return false;
+    return quantity->count > 0;
+}
+
+static bool is_same_amount(const struct vti_quantity *a, const struct vti_quantity *b)
+{
+    return !a || !b || !a->count || !b->count || a->values[0] == b->values[0];
+}
+
+/* Counts of the same work need no test: any change is one. With another amount of work they are only shown. */
+static void compare_counts(struct vti_compared *row, const struct vti_quantity *base,
+                           const struct vti_quantity *now, bool same_amount,
+                           const struct vti_rules *rules)
+{
+    bool is_steady_here = is_steady(base) && is_steady(now);
+
+    row->base = base->values[0];
+    row->now = now->values[0];
+    row->base_count = base->count;
+    row->now_count = now->count;
+    row->ratio = row->low = row->high = row->base > 0 ? row->now / row->base : 1;
+    row->is_exact = true;
+    row->threshold = rules->counted;
+    row->gates = is_steady_here && same_amount && row->base > 0 &&
+                 fmax(base->share, now->share) >= rules->share;
+    if (!is_steady_here || !same_amount)
+        row->verdict = VTI_VERDICT_UNKNOWN;
+    else if (row->now > row->base * (1 + rules->counted))
+        row->verdict = VTI_VERDICT_WORSE;
+    else
+        row->verdict = row->now < row->base ? VTI_VERDICT_BETTER : VTI_VERDICT_SAME;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+static bool decides(const struct vti_bench_entry *base, const struct vti_quantity *quantity,
+                    const struct vti_rules *rules)
+{
+    const struct vti_quantity *cpu = vti_bench_find(base, "cpu");
+
+    if (quantity->kind == VTI_QUANTITY_TIME)
+        return quantity->count >= rules->least_apart && quantity->share >= rules->share;
+    if (quantity->kind == VTI_QUANTITY_WALL)
+        return !cpu || !cpu->count;
+    return quantity->kind == VTI_QUANTITY_CPU;
+}
+
+static int add_row(struct vti_comparison *comparison, const struct vti_bench_entry *base,
+                   const struct vti_bench_entry *now, const struct vti_quantity *quantity,
+                   const struct vti_compare_options *options)
+{
+    const struct vti_quantity *other = vti_bench_find(now, quantity->name);
+    const struct vti_quantity *items[2] = {vti_bench_find(base, "items"),
+                                           vti_bench_find(now, "items")};
+    bool has_items = items[0] && items[1] && items[0]->count && items[1]->count;
+    struct vti_compared row = {.entry = base->name, .name = quantity->name, .kind = quantity->kind};
+    bool is_memory = quantity->kind == VTI_QUANTITY_MEMORY;
+    int code = 0;
+
+    if (!other || !other->count || !quantity->count || quantity->kind == VTI_QUANTITY_VALUE)
+        return 0;
+    row.p = row.p_less = row.adjusted = 1;
+    if (quantity->kind == VTI_QUANTITY_COUNT || quantity->kind == VTI_QUANTITY_ITEMS) {
+        compare_counts(&row, quantity, other, !has_items || is_same_amount(items[0], items[1]),
+                       &options->rules);
+        if (quantity->kind == VTI_QUANTITY_ITEMS)
+            row.gates = false;
+    } else {
+        row.gates = comparison->is_comparable && decides(base, quantity, &options->rules);
+        code = vti_compare_times(&row, quantity, other, has_items && !is_memory ? items[0] : NULL,
+                                 has_items && !is_memory ? items[1] : NULL, options);
+    }
+    if (!code)
+        code = vti_grow(&comparison->rows, comparison->count, &comparison->room,
+                        sizeof *comparison->rows);
+    if (code)
+        return code;
+    comparison->rows[comparison->count++] = row;
+    comparison->gating += row.gates;
+    return 0;
+}
+
+static bool is_tested(const struct vti_compared *row)
+{
+    return row->kind != VTI_QUANTITY_COUNT && row->kind != VTI_QUANTITY_ITEMS;
+}
+
+/* Holm over what decides, the other one over the rest. */
+static int adjust(struct vti_comparison *comparison, bool gates)
+{
+    double *p = malloc((comparison->count + 1) * sizeof *p);
+    double *adjusted = malloc((comparison->count + 1) * sizeof *adjusted);
+    size_t count = 0;
+    int code = p && adjusted ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
+
+    for (size_t i = 0; i < comparison->count && !code; i++)
+        if (is_tested(&comparison->rows[i]) && comparison->rows[i].gates == gates)
+            p[count++] = comparison->rows[i].p;
+    if (!code)
+        code = gates ? vti_adjust_holm(p, adjusted, count)
+                     : vti_adjust_benjamini_hochberg(p, adjusted, count);
+    count = 0;
+    for (size_t i = 0; i < comparison->count && !code; i++)
+        if (is_tested(&comparison->rows[i]) && comparison->rows[i].gates == gates)
+            comparison->rows[i].adjusted = adjusted[count++];
+    free(p);
+    free(adjusted);
+    return code;
+}
+
+static size_t counts_of(const struct vti_bench_entry *entry)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < entry->count; i++)
+        count += entry->quantities[i].kind == VTI_QUANTITY_COUNT;
+    return count;
+}
+
+/* Renamed files have other functions: that nothing was counted on both sides must not look like "all the same". */
+static void note_counts(struct vti_comparison *comparison, const struct vti_bench_entry *base,
+                        const struct vti_bench_entry *now)
+{
+    if (!counts_of(base) || !counts_of(now))
+        return;
+    for (size_t i = 0; i < comparison->count; i++)
+        if (comparison->rows[i].entry == base->name &&
+            comparison->rows[i].kind == VTI_QUANTITY_COUNT)
+            return;
+    vti_buf_printf(&comparison->notes,
+                   "no function, span or task is on both sides: counts were not compared\n");
+}
+
+/* Where a process takes longer to start than to work, "no regression" is worth little. */
+static void note_short(struct vti_comparison *comparison, const struct vti_rules *rules)
+{
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct vti_compared *row = &comparison->rows[i];
+
+        if (row->kind == VTI_QUANTITY_CPU && row->gates && row->base * row->items < rules->brief_s)
+            vti_buf_printf(
+                &comparison->notes,
+                "a run takes less than %g ms, mostly to start: let it do more, a loss below "
+                "%g ms never counts\n",
+                1e3 * rules->brief_s, 1e3 * rules->floor_s);
+    }
+}
+
+/* The amount of work is not the same: said once. */
+static void note_items(struct vti_comparison *comparison, const struct vti_bench_entry *base,
+                       const struct vti_bench_entry *now)
+{
+    const struct vti_quantity *items[2] = {vti_bench_find(base, "items"),
+                                           vti_bench_find(now, "items")};
+
+    if (items[0] && items[1] && !is_same_amount(items[0], items[1]))
+        vti_buf_printf(
+            &comparison->notes,
+            "the work differs: %.15g items, then %.15g; times are compared for one item, "
+            "counts do not decide\n",
+            items[0]->values[0], items[1]->values[0]);
+}
+
+int vti_compare(struct vti_comparison *comparison, const struct vti_bench *base,
+                const struct vti_bench *now, const struct vti_compare_options *options)
+{
+    int code = 0;
+
+    memset(comparison, 0, sizeof *comparison);
+    comparison->counts_suffice = options->is_baseline;
+    vti_comparable(comparison, base, now, options);
+    for (size_t i = 0; i < base->count && !code; i++) {
+        const struct vti_bench_entry *entry = &base->entries[i];
+        const struct vti_bench_entry *other = vti_bench_entry(now, entry->name);
+
+        if (!other)
+            continue;
+        note_items(comparison, entry, other);
+        for (size_t j = 0; j < entry->count && !code; j++)
+            code = add_row(comparison, entry, other, &entry->quantities[j], options);
+        note_counts(comparison, entry, other);
+    }
+    if (!code)
+        code = adjust(comparison, true);
+    if (!code)
+        code = adjust(comparison, false);
+    for (size_t i = 0; i < comparison->count && !code; i++)
+        if (is_tested(&comparison->rows[i]))
+            vti_compare_decide(&comparison->rows[i], &options->rules);
+    note_short(comparison, &options->rules);
+    return code;
+}
+
+void vti_comparison_fini(struct vti_comparison *comparison)
+{
+    free(comparison->rows);
+    vti_buf_fini(&comparison->doubts);
+    vti_buf_fini(&comparison->notes);
+    memset(comparison, 0, sizeof *comparison);
+}
+
+enum vti_verdict vti_comparison_verdict(const struct vti_comparison *comparison)
+{
+    enum vti_verdict verdict = comparison->gating ? VTI_VERDICT_SAME : VTI_VERDICT_UNKNOWN;
+
+    if (!comparison->is_same_work)
+        return VTI_VERDICT_UNKNOWN;
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct vti_compared *row = &comparison->rows[i];
+
+        if (!row->gates)
+            continue;
+        if (row->verdict == VTI_VERDICT_WORSE)
+            return VTI_VERDICT_WORSE;
+        if (row->verdict == VTI_VERDICT_TOO_FEW || row->verdict == VTI_VERDICT_UNDECIDED)
+            verdict = row->verdict;
+    }
+    if (!comparison->is_comparable && !comparison->counts_suffice)
+        return VTI_VERDICT_UNKNOWN;
+    return verdict;
+}
+
+const char *vti_verdict_text(enum vti_verdict verdict)
+{
+    static const char *const texts[] = {"same",      "better",  "worse",
+                                        "undecided", "too few", "unknown"};
+
+    return texts[verdict];
+}

@@ -1,0 +1,330 @@
+"""`venturi check` on files and budgets: every answer follows from figures that are made up."""
+import json
+import xml.etree.ElementTree
+
+import pytest
+from conftest import NewRecording
+
+SAME = [0.100, 0.101, 0.099, 0.102, 0.098, 0.100, 0.101, 0.099, 0.100, 0.1005]
+
+
+def times(factor):
+    return [factor * value for value in SAME]
+
+
+def rows(done):
+    return {row["name"]: row for row in json.loads(done.stdout)["rows"]}
+
+
+@pytest.mark.parametrize("factor, code, word", [(1, 0, "OK: no regression"), (1.02, 0, "OK: no regression"),
+                                                (0.5, 0, "OK: no regression"), (1.3, 1, "REGRESSION: cpu +30 %")])
+def test_times_of_two_benches(venturi, bench_file, factor, code, word):
+    done = venturi("check", bench_file("a.json", SAME), bench_file("b.json", times(factor)), check=code)
+    assert word in done.stdout
+
+
+def test_too_few_runs_are_refused(venturi, bench_file):
+    done = venturi("check", bench_file("a.json", SAME), bench_file("b.json", times(3)[:5]), check=3)
+    assert "INCONCLUSIVE: too few runs to judge cpu: 10 and 5, it takes 6 on each side" in done.stdout
+
+
+def test_counts_come_first(venturi, bench_file):
+    base = bench_file("a.json", SAME, {"calls:parse a.py": 30, "calls:other a.py": 7})
+    done = venturi("check", base, bench_file("b.json", SAME, {"calls:parse a.py": 1000, "calls:other a.py": 7}), check=1)
+    assert "REGRESSION: calls:parse a.py: 30, then 1000 (33.3 times)" in done.stdout
+    assert "1 count is the same on both sides" in done.stdout
+    venturi("check", base, bench_file("c.json", SAME, {"calls:parse a.py": 29, "calls:other a.py": 7}), check=0)
+
+
+def test_counts_without_times_are_enough_to_fail_but_not_to_pass(venturi, bench_file):
+    base = bench_file("a.json", SAME[:1], {"calls:f a.py": 3})
+    venturi("check", base, bench_file("b.json", SAME[:1], {"calls:f a.py": 4}), check=1)
+    done = venturi("check", base, bench_file("c.json", SAME[:1], {"calls:f a.py": 3}), check=3)
+    assert "too few runs" in done.stdout
+
+
+@pytest.mark.parametrize("other, reason", [
+    ({"machine": "Other CPU"}, "the processors differ: Test CPU, then Other CPU"),
+    ({"command": "other work"}, "the commands differ: work, then other work"),
+    ({"mode": "sampled"}, "they were not measured in the same way: plain, then sampled"),
+    ({"interpreter": "Python 3.13.0"}, "the interpreters differ: Python 3.12.0, then Python 3.13.0"),
+])
+def test_what_cannot_be_compared_is_said(venturi, bench_file, other, reason):
+    base = bench_file("a.json", SAME, interpreter="Python 3.12.0")
+    now = bench_file("b.json", times(3), **{"interpreter": "Python 3.12.0", **other})
+    done = venturi("check", base, now, check=3)
+    assert "INCONCLUSIVE: not comparable: " + reason in " ".join(done.stdout.split())
+    assert "REGRESSION" in venturi("check", "--force", base, now, check=1).stdout
+
+
+def test_nothing_in_common(venturi, bench_file, tmp_path):
+    empty = bench_file("a.json", command="")
+    assert "INCONCLUSIVE: nothing was compared" in venturi("check", empty, empty, check=3).stdout
+    (tmp_path / "none.json").write_text('{"format":"venturi bench","version":1,"benches":[]}')
+    assert "it holds no run of any command" in venturi("check", tmp_path / "none.json", empty, check=2).stderr
+
+
+def test_items_divide_times(venturi, bench_file):
+    done = venturi("check", "--json", bench_file("a.json", SAME, {"calls:f a.py": 10}, items=10),
+                   bench_file("b.json", times(2), {"calls:f a.py": 20}, items=20), check=0)
+    assert rows(done)["cpu"]["per_item"] and rows(done)["cpu"]["base"] == pytest.approx(0.01)
+    assert not rows(done)["calls:f a.py"]["gates"]
+    assert "the work differs: 10 items, then 20" in json.loads(done.stdout)["notes"][0]
+
+
+def test_two_commands_in_turn_in_one_file(venturi, bench_file, tmp_path):
+    first, second = (json.loads(bench_file(name, value, command=name, bench=name).read_text())
+                     for name, value in (("a", SAME), ("b", times(1.08))))
+    first["benches"] += second["benches"]
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps(first))
+    venturi("check", path, check=0)  # apart: less than 10 %
+    first["interleaved"] = True
+    path.write_text(json.dumps(first))
+    done = venturi("check", "--json", path, check=1)
+    assert rows(done)["cpu"]["test"] == "signed rank"
+    assert rows(done)["cpu"]["p"] == 2 ** -10
+
+
+def test_files_of_hyperfine(venturi, tmp_path):
+    for name, factor in (("a", 1), ("b", 1.5)):
+        (tmp_path / name).write_text(json.dumps({"results": [{"command": "work", "mean": 1, "times": times(factor)}]}))
+    done = venturi("check", tmp_path / "a", tmp_path / "b", check=1)
+    assert "REGRESSION: wall +50 %" in done.stdout  # they hold no CPU time of single runs
+
+
+@pytest.mark.parametrize("text", ["", "{", "[", "{}", "text", '{"format":"venturi bench","version":1,"benches":[{"quantities":3}]}'])
+def test_files_that_are_none(venturi, bench_file, tmp_path, text):
+    (tmp_path / "bad").write_text(text)
+    done = venturi("check", bench_file("a.json", SAME), tmp_path / "bad", check=2)
+    assert str(tmp_path / "bad") in done.stderr and done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_file_that_is_not_there(venturi, bench_file, tmp_path):
+    assert "none.vt: cannot open" in venturi("check", bench_file("a.json", SAME), tmp_path / "none.vt", check=2).stderr
+
+
+@pytest.mark.parametrize("words, message", [
+    ((), "which two?"),
+    (("a",), None),
+    (("a", "b", "c"), "one BASE and one NEW; a command goes behind --"),
+    (("--base-cmd", "true"), "--base-cmd needs --new-cmd"),
+    (("--", "true"), "compare it with what?"),
+    (("a", "--", "true"), "either files or a command, not both"),
+    (("--setup", "true", "a", "b"), "--setup goes with --rev"),
+    (("--update", "a"), "--update needs to know which: --baseline FILE"),
+    (("--rev", "a..b"), "which command?"),
+    (("--pairs", "6", "--base-cmd", "true", "--new-cmd", "true"), "--pairs: 6 pairs prove nothing, it takes 7 at least"),
+    (("--pairs", "9..8", "--base-cmd", "true", "--new-cmd", "true"), "--pairs: '9..8' is not MIN..MAX"),
+    (("--threshold", "x", "a", "b"), "--threshold: 'x' is no percentage"),
+    (("--selftest", "0", "--", "true"), "--selftest: '0' is no number of comparisons"),
+    (("--json", "--markdown", "a", "b"), "either --json or --markdown"),
+    (("--budget", "cpu<1", "--"), "which two?"),
+    (("--base-cmd", "false", "--new-cmd", "true"), "false: failed with exit code 1"),
+    (("--base-cmd", "true", "--new-cmd", "/no/such"), "/no/such: not found"),
+])
+def test_wrong_words(venturi, tmp_path, words, message):
+    done = venturi("check", *words, cwd=tmp_path, check=2)
+    assert (message or "a: cannot open") in done.stderr
+    assert done.stdout == ""
+
+
+# ---- budgets ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """100 spans "step" of 1 to 100 ms, one after the other."""
+    new = NewRecording()
+    new.site(1, "step")
+    events, at = new.events(0, 0), 0
+    for i in range(1, 101):
+        events.begin(at, 1)
+        at += i * 10 ** 6
+        events.end(at)
+    events.write()
+    return new.save(tmp_path / "r.vt")
+
+
+@pytest.mark.parametrize("budget, code, word", [
+    ("step:p99<110ms", 0, "OK: all budgets are kept"),
+    ("step:p99<50ms", 1, "REGRESSION: over budget: step:p99<50ms (it is 99"),
+    ("step:count<=100", 0, "kept, it is 100"),
+    ("step:max<=99ms", 1, "BROKEN, it is 100 ms"),
+    ("stop:p99<1s", 3, "INCONCLUSIVE: budget stop:p99<1s: nothing of that name was measured"),
+    ("step:p99", 2, "write NAME<LIMIT"),
+    ("step:p99<fast", 2, "'fast' is no number"),
+])
+def test_budgets_of_a_recording(venturi, recording, budget, code, word):
+    done = venturi("check", "--budget", budget, recording, check=code)
+    assert word in done.stdout + done.stderr
+
+
+def test_a_broken_budget_beats_an_unknown_one(venturi, recording):
+    venturi("check", "--budget", "none<1", "--budget", "step:p99<1ms", recording, check=1)
+
+
+def test_budget_of_a_command(venturi, work):
+    done = venturi("check", "--no-counts", "--items", "did ([0-9]+)", "--budget", "cpu<60s", "--budget", "throughput>0.001/s", "--",
+                   *work(1000).split(), check=0)
+    assert done.stdout.count(": kept, it is") == 2
+    venturi("check", "--no-counts", "--budget", "cpu<1us", "--", *work(1000).split(), check=1)
+
+
+# ---- baselines -------------------------------------------------------------------------------------
+
+
+def test_baseline_is_written_and_kept_to(venturi, tmp_path, work):
+    baseline = tmp_path / "baseline.json"
+    command = work(100000).split()
+    assert "cannot open" in venturi("check", "--baseline", baseline, "--no-counts", "--", *command, check=2).stderr
+    venturi("check", "--baseline", baseline, "--update", "--no-counts", "--", *command, check=0)
+    text = json.loads(baseline.read_text())
+    assert len(text["benches"][0]["quantities"][0]["values"]) == 10
+    assert text["benches"][0]["quantities"][0]["name"] == "cpu"
+    text["benches"][0]["quantities"][0]["values"] = [1e-3] * 10
+    baseline.write_text(json.dumps(text))
+    done = venturi("check", "--json", "--baseline", baseline, "--no-counts", "--", *command, check=1)
+    assert json.loads(done.stdout)["confirmed"] and json.loads(done.stdout)["confirming_runs"] == 10
+    text["budgets"] = ["cpu<60s"]
+    text["machine"]["cpu"] = "Other CPU"
+    baseline.write_text(json.dumps(text))
+    done = venturi("check", "--baseline", baseline, "--no-counts", "--", *command, check=3)
+    assert "nothing" in done.stdout or "the processors differ" in done.stdout
+    assert "budget cpu<60s: kept" in done.stdout
+    venturi("check", "--baseline", baseline, "--update", "--no-counts", "--", *command, check=0)
+    assert json.loads(baseline.read_text())["budgets"] == ["cpu<60s"]  # written by hand: they stay
+
+
+def test_counts_of_a_baseline_decide_on_every_machine(venturi, bench_file):
+    baseline = bench_file("base.json", times(0.1), {"calls:f a.py": 3}, machine="Other CPU")
+    done = venturi("check", "--baseline", baseline, bench_file("a.json", SAME, {"calls:f a.py": 3}), check=0)
+    assert "OK: no count has grown; times are of another machine and were not compared" in " ".join(done.stdout.split())
+    venturi("check", "--baseline", baseline, bench_file("b.json", SAME, {"calls:f a.py": 4}), check=1)
+    same = bench_file("same.json", times(0.1), {"calls:f a.py": 3})
+    venturi("check", "--baseline", same, bench_file("a.json", SAME, {"calls:f a.py": 3}), check=1)
+
+
+def test_baseline_of_budgets_only(venturi, bench_file):
+    """Ratios that no machine changes, as bench/baseline.json has them."""
+    baseline = bench_file("base.json", budgets=["ratio<=1.1", "cpu<1s"], benches=[])
+    text = json.loads(baseline.read_text())
+    text["benches"] = []
+    baseline.write_text(json.dumps(text))
+    now = bench_file("a.json", SAME)
+    new = json.loads(now.read_text())
+    for value, code in ((1.05, 0), (1.2, 1)):
+        new["benches"][0]["quantities"].append({"name": "ratio", "kind": "value", "values": [value]})
+        now.write_text(json.dumps(new))
+        venturi("check", "--baseline", baseline, now, check=code)
+        new["benches"][0]["quantities"].pop()
+
+
+# ---- output ----------------------------------------------------------------------------------------
+
+HOSTILE = "calls:<script>|`x`\x1b[2J\n\"&' a.py"
+
+
+def test_hostile_names_in_every_output(venturi, bench_file, tmp_path):
+    base, now = bench_file("a.json", SAME, {HOSTILE: 1}), bench_file("b.json", SAME, {HOSTILE: 2})
+    junit = tmp_path / "j.xml"
+    text = venturi("check", base, now, "--junit", junit, check=1).stdout
+    assert "\x1b" not in text and "\\x1b[2J" in text
+    assert json.loads(venturi("check", "--json", base, now, check=1).stdout)["rows"][-1]["name"] == HOSTILE
+    markdown = venturi("check", "--markdown", base, now, check=1).stdout
+    row = next(line for line in markdown.splitlines() if "script" in line and line.startswith("|"))
+    assert "<script" not in markdown and "\x1b" not in markdown and "\\|\\`x\\`" in row
+    cases = list(xml.etree.ElementTree.parse(junit).iter("testcase"))
+    assert any("<script>" in case.get("name") and case.find("failure") is not None for case in cases)
+
+
+def test_junit_says_what_the_exit_code_says(venturi, bench_file, tmp_path):
+    junit, base = tmp_path / "j.xml", bench_file("a.json", SAME)
+    for now, code, kind in ((SAME, 0, None), (times(2), 1, "failure"), (SAME[:3], 3, "error")):
+        venturi("check", base, bench_file("b.json", now), "--junit", junit, check=code)
+        suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
+        verdict = next(case for case in suite.iter("testcase") if case.get("name") == "verdict")
+        assert [child.tag for child in verdict] == ([kind] if kind else [])
+        assert int(suite.get("tests")) == len(list(suite.iter("testcase")))
+        assert int(suite.get("failures")) == len(list(suite.iter("failure")))
+
+
+def test_markdown_is_a_table(venturi, bench_file):
+    lines = venturi("check", "--markdown", bench_file("a.json", SAME), bench_file("b.json", times(2)), check=1).stdout.splitlines()
+    assert lines[0] == "### Performance: ❌ regression"
+    assert any(line.startswith("| cpu | 100 ms | 200 ms | +100 % |") and line.endswith("| **worse** |") for line in lines)
+
+
+def test_text_fits_80_columns(venturi, bench_file):
+    base = bench_file("a.json", SAME, {"calls:" + 20 * "long" + " a.py": 1})
+    now = bench_file("b.json", times(3), {"calls:" + 20 * "long" + " a.py": 200000}, machine="Another CPU with quite a long name")
+    text, code, _ = venturi.on_terminal("check", "--force", str(base), str(now))
+    assert code == 1
+    assert all(len(line) <= 80 for line in text.decode().splitlines())
+
+
+# ---- recordings ------------------------------------------------------------------------------------
+
+
+def spans(path, count, length):
+    new = NewRecording()
+    new.site(1, "step")
+    events, at = new.events(0, 0), 0
+    for _ in range(count):
+        events.begin(at, 1)
+        at += length
+        events.end(at)
+    events.write()
+    return new.save(path)
+
+
+def test_recordings_are_compared_by_their_counts(venturi, tmp_path):
+    base = spans(tmp_path / "a.vt", 30, 10 ** 6)
+    done = venturi("check", base, spans(tmp_path / "b.vt", 1000, 10 ** 6), check=1)
+    assert "REGRESSION: spans:step: 30, then 1000 (33.3 times)" in done.stdout
+    assert "span step" in done.stdout.split("What carries it")[1]
+    assert "too few runs" in venturi("check", base, spans(tmp_path / "c.vt", 30, 10 ** 7), check=3).stdout
+
+
+def test_diff_has_the_same_numbers(venturi, tmp_path):
+    base, now = spans(tmp_path / "a.vt", 30, 10 ** 6), spans(tmp_path / "b.vt", 40, 10 ** 6)
+    check = json.loads(venturi("check", "--json", base, now, check=1).stdout)
+    diff = json.loads(venturi("diff", "--json", base, now, check=0).stdout)
+    step = next(one for one in diff["functions"] if one["name"] == "step")
+    reason = check["reasons"][0]
+    assert (reason["base_count"], reason["new_count"]) == (30, 40) == (step["base"]["calls"], step["new"]["calls"])
+    shared = {row["name"]: row for row in diff["quantities"]}
+    for row in check["rows"]:
+        assert shared[row["name"]]["base"] == row["base"] and shared[row["name"]]["new"] == row["new"]
+
+
+def tasks(path, count):
+    new = NewRecording()
+    new.site(1, "load")
+    new.tasks([(number, number * 10 ** 6, number * 10 ** 6 + 10 ** 5) for number in range(1, count + 1)])
+    return new.save(path)
+
+
+def test_tasks_are_counted_and_carry_a_verdict(venturi, tmp_path):
+    done = venturi("check", "--json", tasks(tmp_path / "a.vt", 3), tasks(tmp_path / "b.vt", 5), check=1)
+    found = json.loads(done.stdout)
+    assert found["why"] == "tasks:load: 3, then 5 (+67 %)"
+    assert [(one["kind"], one["what"], one["base_count"], one["new_count"]) for one in found["reasons"]] == [("task", "load", 3, 5)]
+    assert found["reasons"][0]["new_s"] == pytest.approx(5e-4)
+
+
+def test_items_of_a_recording(venturi, tmp_path):
+    """VT_ITEMS and VT_ITEMS_DONE: counters of these names."""
+    new = NewRecording()
+    new.site(1, "venturi.items", kind=1)
+    new.site(2, "venturi.items.effective", kind=1)
+    events = new.events(0, 0)
+    for at in range(10):
+        events.counter(at * 10 ** 8, 1, 3)
+    events.counter(10 ** 9, 2, 12)
+    events.write()
+    path = new.save(tmp_path / "i.vt")
+    done = venturi("check", "--json", "--budget", "items>=30", "--budget", "throughput>=30/s", "--budget", "effective<=12.01/s", path,
+                   check=0)
+    assert [round(one["value"], 6) for one in json.loads(done.stdout)["budgets"]] == [30, 30, 12]
