@@ -125,6 +125,8 @@ int vti_study_load(struct vti_study *study, vt_recording *recording, bool is_raw
     if (!code)
         code = vti_resources_load(&study->resources, recording);
     if (!code)
+        code = vti_energy_load(&study->energy, recording);
+    if (!code)
         code = vti_overview_query(recording, &study->overview);
     if (!code)
         code = vti_distorted_query(recording, &study->overview.losses, &study->distorted);
@@ -149,4 +151,5 @@ void vti_study_fini(struct vti_study *study)
     vti_tasks_free(&study->tasks);
     vti_task_times_fini(&study->task_times);
     vti_task_paths_fini(&study->task_paths);
+    vti_energy_fini(&study->energy);
 }

@@ -5,6 +5,7 @@
 #ifndef VENTURI_ANALYZE_STUDY_H
 #define VENTURI_ANALYZE_STUDY_H
 
+#include "analyze/energy.h"
 #include "analyze/lines.h"
 #include "analyze/overview.h"
 #include "analyze/profile.h"
@@ -32,6 +33,7 @@ struct vti_study {
     struct vti_tasks tasks;
     struct vti_task_times task_times; /* of these */
     struct vti_task_paths task_paths;
+    struct vti_energy energy;
     int64_t overhead_ns; /* our own cost in spans and calls together, also if it was left in */
     double overhead_share;
     bool is_raw; /* it was left in */

@@ -69,6 +69,11 @@ bool vti_option_has_choices(const struct vti_option *option)
     return true;
 }
 
+bool vti_option_takes_word(const struct vti_option *option)
+{
+    return option->value && option->value[0] != '[';
+}
+
 static bool is_choice(const char *choices, const char *word)
 {
     size_t len = strlen(word);
@@ -119,6 +124,8 @@ static int take_long(struct vti_args *args, const char *word, const char **value
             return index;
         return complain(args, "--%.*s takes no value", (int)len, word + 2);
     }
+    if (!given && !vti_option_takes_word(&args->command->options[index]))
+        return index;
     if (!given && args->at < args->argc)
         given = args->argv[args->at++];
     if (!given)

@@ -25,10 +25,12 @@ enum vti_exit {
 /* A value of lower-case words with | between them ("csv|json") names all that the option takes;
  * vti_args_next() refuses others. */
 struct vti_option {
-    char letter;       /* 0: none */
-    const char *name;  /* without the dashes */
-    const char *value; /* name of its value in the help ("FILE"), NULL: a switch */
-    const char *help;  /* one line */
+    char letter;      /* 0: none */
+    const char *name; /* without the dashes */
+    const char
+        *value; /* name of its value in the help ("FILE"; "[=HZ]": only behind a =, and it may be
+                        * left out), NULL: a switch */
+    const char *help; /* one line */
 };
 
 struct vti_command {

@@ -171,7 +171,7 @@ static void print_bash_command(const struct vti_command *command)
         print_bash_actions(command);
     printf("        case $prev in\n");
     for (const struct vti_option *option = options_of(command); option->name; option++) {
-        if (!option->value)
+        if (!vti_option_takes_word(option))
             continue;
         printf("        ");
         if (option->letter)
@@ -225,16 +225,17 @@ static void print_zsh_option(const struct vti_option *option)
 {
     if (option->letter)
         printf(" \\\n            '(-%c --%s)'{-%c%s,--%s%s}'[", option->letter, option->name,
-               option->letter, option->value ? "+" : "", option->name, option->value ? "=" : "");
+               option->letter, vti_option_takes_word(option) ? "+" : "", option->name,
+               vti_option_takes_word(option) ? "=" : "");
     else
-        printf(" \\\n            '--%s%s[", option->name, option->value ? "=" : "");
+        printf(" \\\n            '--%s%s[", option->name, vti_option_takes_word(option) ? "=" : "");
     print_quoted(option->help, "[]\\:");
     putchar(']');
-    if (option->value && taken_by_value(option) == A_CHOICE) {
+    if (vti_option_takes_word(option) && taken_by_value(option) == A_CHOICE) {
         printf(":value:(");
         print_choices(option->value);
         putchar(')');
-    } else if (option->value) {
+    } else if (vti_option_takes_word(option)) {
         putchar(':');
         print_quoted(option->value, "[]\\:");
         printf(":%s", taken_by_value(option) == A_FILE ? "_files" : " ");
@@ -320,11 +321,11 @@ static void print_fish_option(const char *when, const struct vti_option *option)
     if (option->letter)
         printf(" -s %c", option->letter);
     printf(" -l %s", option->name);
-    if (option->value && taken_by_value(option) == A_CHOICE) {
+    if (vti_option_takes_word(option) && taken_by_value(option) == A_CHOICE) {
         printf(" -x -a '");
         print_choices(option->value);
         putchar('\'');
-    } else if (option->value) {
+    } else if (vti_option_takes_word(option)) {
         printf(" %s", taken_by_value(option) == A_FILE ? "-r -F" : "-x");
     }
     printf(" -d '");

@@ -62,21 +62,39 @@ static int take_arguments(struct request *request, int argc, char **argv)
     return code;
 }
 
+struct side {
+    struct vti_diff_side diff;
+    struct vti_bench bench; /* what `check` would compare */
+};
+
 static int load(vt_recording *recording, void *arg)
 {
-    int code = vti_diff_side_load(arg, recording);
+    struct side *side = arg;
+    int code = vti_diff_side_load(&side->diff, recording);
 
+    if (!code)
+        code = vti_measure_bench(&side->bench, recording, &side->diff);
     return code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;
 }
 
-static int open_side(struct vti_diff_side *side, const char *path)
+static int open_side(struct side *side, const char *path)
 {
     int code;
 
     if (vti_profile_is_recording(path) || vti_import_is_direct(path))
         return vti_reading_do("diff", path, load, side);
-    code = vti_diff_side_read(side, path);
+    code = vti_diff_side_read(&side->diff, path);
     return code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;
+}
+
+/* The same numbers as those of a check, whatever speaks against comparing them: that is said by the diff. */
+static int compare(struct vti_comparison *quantities, const struct side *base,
+                   const struct side *now)
+{
+    const struct vti_compare_options all = {
+        .rules = VTI_RULES, .any_command = true, .is_forced = true};
+
+    return vti_compare(quantities, &base->bench, &now->bench, &all);
 }
 
 /* What the page is made of. */
@@ -92,9 +110,11 @@ static int make_page(const struct vti_sink *sink, void *arg)
     return vti_page_diff(job->diff, job->request->files[0], job->request->files[1], sink);
 }
 
-static int show(const struct request *request, const struct vti_diff *diff)
+static int show(const struct request *request, const struct vti_diff *diff,
+                const struct vti_comparison *quantities)
 {
     const struct vti_diff_view view = {.diff = diff,
+                                       .quantities = quantities,
                                        .base_name = request->files[0],
                                        .name = request->files[1],
                                        .sort = request->sort,
@@ -121,9 +141,10 @@ static int show(const struct request *request, const struct vti_diff *diff)
 static int run(int argc, char **argv)
 {
     struct request request = {.limit = LIMIT};
-    struct vti_diff_side base = {0};
-    struct vti_diff_side now = {0};
+    struct side base = {0};
+    struct side now = {0};
     struct vti_diff diff = {0};
+    struct vti_comparison quantities = {0};
     int code = take_arguments(&request, argc, argv);
 
     if (!code)
@@ -131,12 +152,17 @@ static int run(int argc, char **argv)
     if (!code)
         code = open_side(&now, request.files[1]);
     if (!code) {
-        code = vti_diff_make(&diff, &base, &now);
-        code = code ? vti_cmd_error("diff", code) : show(&request, &diff);
+        code = vti_diff_make(&diff, &base.diff, &now.diff);
+        if (!code)
+            code = compare(&quantities, &base, &now);
+        code = code ? vti_cmd_error("diff", code) : show(&request, &diff, &quantities);
     }
+    vti_comparison_fini(&quantities);
     vti_diff_fini(&diff);
-    vti_diff_side_fini(&base);
-    vti_diff_side_fini(&now);
+    vti_diff_side_fini(&base.diff);
+    vti_diff_side_fini(&now.diff);
+    vti_bench_fini(&base.bench);
+    vti_bench_fini(&now.bench);
     return code;
 }
 

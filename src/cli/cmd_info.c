@@ -191,6 +191,13 @@ static void print_recording(const struct vti_info *all)
         print_line("resources", "%llu readings of %llu process%s (venturi query)",
                    (unsigned long long)all->readings, (unsigned long long)all->watched,
                    all->watched == 1 ? "" : "es");
+    if (all->energy_readings)
+        print_line("energy",
+                   "%llu readings of %u source%s, CPU time of threads %llu times (venturi energy)",
+                   (unsigned long long)all->energy_readings, all->energy_sources,
+                   all->energy_sources == 1 ? "" : "s", (unsigned long long)all->cpu_points);
+    else if (*all->energy_note)
+        print_line("energy", "none: %s", all->energy_note);
     print_cost(all);
     if (*info->writer_version)
         print_line("writer", "venturi %s, %s", info->writer_version,

@@ -11,12 +11,14 @@
 #include "cli/preload.h"
 #include "cli/python.h"
 #include "cli/quantity.h"
+#include "cli/run_energy.h"
 #include "cli/run_output.h"
 #include "cli/run_summary.h"
 #include "drain/clock.h"
 #include "drain/drain.h"
 #include "venturi/line.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +46,12 @@ enum {
     OPT_RATE,
     OPT_RESOURCES,
     OPT_NO_RESOURCES,
+    OPT_ENERGY,
+    OPT_BASELINE,
+    OPT_COUNTRY,
+    OPT_INTENSITY,
+    OPT_PUE,
+    OPT_WUE,
     OPT_RING,
     OPT_BLOCK,
     OPT_BUFFER,
@@ -71,6 +79,12 @@ static const struct vti_option options[] = {
     [OPT_RATE] = {0, "rate", "HZ", "samples for each second of CPU time (default 1000)"},
     [OPT_RESOURCES] = {0, "resources", "HZ", "readings of CPU, memory, I/O a second (default 10)"},
     [OPT_NO_RESOURCES] = {0, "no-resources", NULL, "no such readings"},
+    [OPT_ENERGY] = {0, "energy", "[=HZ]", "joules: readings a second (10), CPU time of threads"},
+    [OPT_BASELINE] = {0, "baseline", "TIME", "measure the machine at rest first, for TIME (10s)"},
+    [OPT_COUNTRY] = {0, "country", "ISO", "where the power comes from (FRA), for CO2e"},
+    [OPT_INTENSITY] = {0, "intensity", "G", "… or grams of CO2e for a kWh"},
+    [OPT_PUE] = {0, "pue", "X", "power of the building for each of the computers"},
+    [OPT_WUE] = {0, "wue", "L", "litres of water for a kWh"},
     [OPT_RING] = {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
     [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
     [OPT_BUFFER] = {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
@@ -84,6 +98,7 @@ struct run {
     struct vti_drain_options drain;
     struct vti_run_output output;
     struct vti_python python;
+    struct vti_run_energy energy;
     char **words;   /* what was given, NULL-terminated */
     char **made;    /* owned: the command line of the interpreter that runs them; NULL: none does */
     char **program; /* what is started: one of the two */
@@ -179,6 +194,31 @@ static bool take_functions(struct run *run, int option, const char *value)
     }
 }
 
+static bool take_energy(struct run *run, int option, const char *value)
+{
+    struct vti_energy_stated *stated = &run->energy.stated;
+
+    switch (option) {
+    case OPT_ENERGY:
+        run->energy.is_on = true;
+        return !value || take_rate("energy", value, 1, VTI_RESOURCES_MOST_HZ, &run->energy.hz);
+    case OPT_BASELINE:
+        return take_duration("baseline", value, &run->energy.baseline_ns);
+    case OPT_COUNTRY:
+        stated->country = value;
+        return true;
+    case OPT_INTENSITY:
+        stated->intensity = value;
+        return true;
+    case OPT_PUE:
+        stated->pue = value;
+        return true;
+    default:
+        stated->wue = value;
+        return true;
+    }
+}
+
 static bool take_option(struct run *run, int option, const char *value)
 {
     uint64_t ns;
@@ -195,6 +235,13 @@ static bool take_option(struct run *run, int option, const char *value)
     case OPT_NO_RESOURCES:
         run->drain.resources_hz = 0;
         return true;
+    case OPT_ENERGY:
+    case OPT_BASELINE:
+    case OPT_COUNTRY:
+    case OPT_INTENSITY:
+    case OPT_PUE:
+    case OPT_WUE:
+        return take_energy(run, option, value);
     case OPT_RING:
         return take_duration("ring", value, &run->drain.ring_ns);
     case OPT_BLOCK:
@@ -271,6 +318,8 @@ static int parse(struct run *run, int argc, char **argv)
         return vti_cmd_fail("run", "which program? venturi run [options] PROG [arguments]");
     run->words = argv + args.at - (option == VTI_OPT_OPERAND);
     code = check_lines(run);
+    if (!code)
+        code = vti_run_energy_prepare(&run->energy, &run->drain);
     if (code)
         return code;
     if (run->python.has_lines && !run->has_callees) /* what is not profiled runs at full speed */
@@ -315,6 +364,12 @@ static int record(struct run *run, struct vti_drain *drain)
     if (run->has_samples || run->python.has_lines)
         vti_preload_samples(run->program[0], run->sample_hz, run->has_samples,
                             run->python.has_lines);
+    code = vti_run_energy_rest(&run->energy, drain, run->is_quiet);
+    if (code) {
+        vti_run_output_drop(&run->output);
+        raise(code);
+        return VTI_EXIT_SETUP;
+    }
     code = vti_child_start(&child, run->program);
     if (code) {
         vti_run_output_drop(&run->output);

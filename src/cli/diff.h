@@ -3,11 +3,13 @@
 #define VENTURI_CLI_DIFF_H
 
 #include "analyze/diff.h"
+#include "perf/compare.h"
 
 struct vti_diff_view {
     const struct vti_diff *diff;
-    const char *base_name, *name; /* of the files */
-    const char *sort;             /* NULL: by the change of own time */
+    const struct vti_comparison *quantities; /* what `check` compares; none of files of cProfile */
+    const char *base_name, *name;            /* of the files */
+    const char *sort;                        /* NULL: by the change of own time */
     size_t limit;
     bool has_all; /* also what did not change */
 };

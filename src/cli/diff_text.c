@@ -1,6 +1,7 @@
 /* diff_text.c - what changed between two runs, as text and as JSON. */
 #include "base/error.h"
 #include "base/json.h"
+#include "cli/check.h"
 #include "cli/diff.h"
 #include "cli/reading.h"
 #include "cli/render.h"
@@ -207,6 +208,35 @@ static void print_verdict(const struct vti_diff *diff)
     print_change(diff->base->self_ns, diff->now->self_ns);
 }
 
+/* "CPU time: 1.20 s, then 1.31 s (110 ms more, +9 %)", and the like. */
+static void print_quantities(const struct vti_comparison *quantities)
+{
+    static const struct {
+        const char *name, *label;
+    } shown[] = {{"cpu", "CPU time"},
+                 {"rss", "Peak memory"},
+                 {"energy", "Energy"},
+                 {"items", "Items"},
+                 {"effective", "Effective items"}};
+
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        for (size_t j = 0; j < quantities->count; j++) {
+            const struct vti_compared *row = &quantities->rows[j];
+            char was[VTI_NUMBER_BYTES];
+            char is[VTI_NUMBER_BYTES];
+            char change[VTI_CHANGE_BYTES];
+
+            if (strcmp(row->name, shown[i].name))
+                continue;
+            printf("%s%s: %s, then %s", shown[i].label, row->is_per_item ? " an item" : "",
+                   vti_check_value(was, row->kind, row->base),
+                   vti_check_value(is, row->kind, row->now));
+            if (fabs(row->now - row->base) > SAME_SHARE * fmax(row->base, row->now))
+                printf(" (%s)", vti_check_change(change, row->ratio));
+            printf("\n");
+        }
+}
+
 static void print_doubts(const struct vti_diff *diff)
 {
     const char *at = (const char *)diff->doubts.data;
@@ -236,6 +266,7 @@ int vti_diff_print(const struct vti_diff_view *view)
     print_side("new", view->name, view->diff->now);
     printf("\n");
     print_verdict(view->diff);
+    print_quantities(view->quantities);
     printf("\n");
     if (count)
         code = print_rows(rows, count);
@@ -306,6 +337,24 @@ static void add_doubts(struct vti_json *json, const struct vti_diff *diff)
     vti_json_array_end(json);
 }
 
+static void add_quantities(struct vti_json *json, const struct vti_comparison *quantities)
+{
+    vti_json_key(json, "quantities");
+    vti_json_array(json);
+    for (size_t i = 0; i < quantities->count; i++) {
+        const struct vti_compared *row = &quantities->rows[i];
+
+        vti_json_object(json);
+        vti_json_add_string(json, "name", row->name);
+        vti_json_add_string(json, "kind", vti_quantity_kind_text(row->kind));
+        vti_json_add_bool(json, "per_item", row->is_per_item);
+        vti_json_add_double(json, "base", row->base);
+        vti_json_add_double(json, "new", row->now);
+        vti_json_object_end(json);
+    }
+    vti_json_array_end(json);
+}
+
 int vti_diff_json(const struct vti_diff_view *view)
 {
     struct vti_buf out = {0};
@@ -325,6 +374,7 @@ int vti_diff_json(const struct vti_diff_view *view)
     for (size_t i = 0; i < count; i++)
         add_row(&json, rows[i]);
     vti_json_array_end(&json);
+    add_quantities(&json, view->quantities);
     vti_json_object_end(&json);
     free(rows);
     return vti_print_json(&out);

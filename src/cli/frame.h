@@ -21,6 +21,9 @@ bool vti_args_wants_help(const struct vti_command *command, int argc, char **arg
 /* Whether the option's `value` lists all values it takes ("total|max|avg"). */
 bool vti_option_has_choices(const struct vti_option *option);
 
+/* Whether the next word is its value, unless that stands behind a =. */
+bool vti_option_takes_word(const struct vti_option *option);
+
 /* The list of commands, and one command's page, as text. */
 void vti_help_list(struct vti_buf *out);
 void vti_help_command(struct vti_buf *out, const struct vti_command *command);

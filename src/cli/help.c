@@ -51,7 +51,8 @@ static void add_option(struct vti_buf *out, const struct vti_option *option)
     else
         vti_buf_printf(out, "      --%s", option->name);
     if (option->value) {
-        vti_buf_add_u8(out, ' ');
+        if (vti_option_takes_word(option))
+            vti_buf_add_u8(out, ' ');
         add_value(out, option->value, out->len - begin);
     }
     width = out->len - begin;

@@ -6,10 +6,12 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/info.h"
+#include "model/energy_log.h"
 #include "model/fact_blocks.h"
 #include "model/line_table.h"
 #include "venturi/task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +113,29 @@ static int count_readings(struct vti_info *all)
     return code;
 }
 
+static void note_energy(struct vti_info *all, const struct vti_energy_log_tree *tree)
+{
+    all->energy_readings += tree->reading_count;
+    for (uint32_t i = 0; i < tree->source_count; i++)
+        all->energy_sources += tree->sources[i].is_defined;
+    for (size_t i = 0; i < tree->note_count; i++)
+        if (tree->notes[i].about == VTI_ENERGY_NOTE_FAILED)
+            snprintf(all->energy_note, sizeof all->energy_note, "%s", tree->notes[i].text);
+}
+
+static int count_energy(struct vti_info *all)
+{
+    struct vti_energy_log log;
+    int code = vti_energy_log_load(&log, all->recording);
+
+    for (size_t i = 0; i < log.tree_count; i++)
+        note_energy(all, &log.trees[i]);
+    for (uint32_t i = 0; i < log.track_ids.count; i++)
+        all->cpu_points += log.tracks[i].count;
+    vti_energy_log_fini(&log);
+    return code;
+}
+
 static int count_tasks(struct vti_info *all)
 {
     struct vti_tasks tasks;
@@ -135,5 +160,7 @@ int vti_info_count(struct vti_info *all)
         code = count_lines(all);
     if (!code)
         code = count_tasks(all);
+    if (!code)
+        code = count_energy(all);
     return code ? code : count_readings(all);
 }

@@ -23,6 +23,9 @@ static void add_totals(struct vti_json *json, const struct vti_info *all)
     vti_json_add_uint(json, "task_runs", all->runs);
     vti_json_add_uint(json, "resource_readings", all->readings);
     vti_json_add_uint(json, "resource_processes", all->watched);
+    vti_json_add_uint(json, "energy_readings", all->energy_readings);
+    vti_json_add_uint(json, "energy_sources", all->energy_sources);
+    vti_json_add_uint(json, "thread_cpu_points", all->cpu_points);
     vti_json_add_uint(json, "lost_events", all->losses.lost_events);
     vti_json_add_uint(json, "overwritten_events", all->losses.overwritten_events);
     vti_json_add_uint(json, "sliced_events", all->losses.sliced_events);

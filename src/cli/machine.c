@@ -303,7 +303,7 @@ void vti_machine_check(struct vti_check checks[VTI_CHECK_COUNT])
         {"shared memory", check_memory}, {"process ends", check_processes},
         {"perf events", check_perf},     {"drainer", check_drainer},
         {"library", check_library},      {"this folder", check_here},
-        {"temp folder", check_temp},
+        {"temp folder", check_temp},     {"energy", vti_machine_check_energy},
     };
 
     for (unsigned i = 0; i < VTI_CHECK_COUNT; i++) {

@@ -13,8 +13,9 @@ enum vti_check_state {
 struct vti_check {
     const char *name;
     enum vti_check_state state;
-    char text[1024];  /* what was found */
-    const char *hint; /* what to do about it, or NULL */
+    char text[1024];   /* what was found */
+    const char *hint;  /* what to do about it, or NULL */
+    char advice[1024]; /* room for one that is made up */
 };
 
 struct vti_setting {
@@ -25,11 +26,14 @@ struct vti_setting {
     const char *meaning;
 };
 
-#define VTI_CHECK_COUNT 9
+#define VTI_CHECK_COUNT 10
 #define VTI_SETTING_COUNT 8
 
-/* Makes all checks; takes about a millisecond. */
+/* Makes all checks; takes a few milliseconds. */
 void vti_machine_check(struct vti_check checks[VTI_CHECK_COUNT]);
+
+/* One of them: sources of energy, and the command that gives better ones. */
+void vti_machine_check_energy(struct vti_check *check);
 
 /* Reads all settings; the texts belong to the environment or live for ever. */
 void vti_machine_settings(struct vti_setting settings[VTI_SETTING_COUNT]);

@@ -204,6 +204,7 @@ void vti_page_add_recording(struct vti_page_job *job)
     add_losses(json, job);
     add_damage(json, job->recording);
     vti_page_add_resource_totals(json, job);
+    vti_page_add_energy_totals(json, job);
     vti_json_object_end(json);
     vti_json_array_end(json);
 }

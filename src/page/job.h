@@ -56,6 +56,9 @@ uint32_t *vti_page_tree_rows(struct vti_page_job *job, const struct vti_calls *c
 /* resources.c: sums over all, a member of the recording. */
 void vti_page_add_resource_totals(struct vti_json *json, const struct vti_page_job *job);
 
+/* energy.c: sums and where they are from, a member of the recording if there are any. */
+void vti_page_add_energy_totals(struct vti_json *json, const struct vti_page_job *job);
+
 /* facts.c, findings.c: members of the directory. */
 void vti_page_add_recording(struct vti_page_job *job);
 int vti_page_add_findings(struct vti_page_job *job);

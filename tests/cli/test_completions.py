@@ -56,7 +56,7 @@ def test_bash_commands(venturi, tmp_path):
 def test_bash_options(venturi, tmp_path):
     for name in venturi.commands():
         shown = [word for line in venturi(name, "--help").stdout.splitlines() if line.startswith("  ")
-                 for word in line.replace(",", "").split()[:2] if word.startswith("-")]
+                 for word in line.replace(",", "").replace("[=", " ").split()[:2] if word.startswith("-")]
         assert set(bash(venturi, [name, "-"], tmp_path)) == set(shown), name
     assert bash(venturi, ["rank", "--so"], tmp_path) == ["--sort"]
 

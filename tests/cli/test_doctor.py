@@ -74,3 +74,37 @@ def test_settings_that_are_not_understood(venturi):
 
 def test_operands_are_refused(venturi):
     assert venturi("doctor", "x", check=2).stderr == "venturi doctor: it takes no operands, what is 'x'?\n"
+
+
+def zone(root, name, uj):
+    folder = root / "class/powercap" / name
+    folder.mkdir(parents=True)
+    (folder / "name").write_text("package-0\n")
+    (folder / "energy_uj").write_text("%d\n" % uj)
+    (folder / "max_energy_range_uj").write_text("262143328850\n")
+    return folder / "energy_uj"
+
+
+def test_energy_that_is_measured(venturi, tmp_path):
+    zone(tmp_path / "sys", "intel-rapl:0", 1)
+    check = checks_of(venturi, env={"VENTURI_SYSFS": tmp_path / "sys"})[2]["energy"]
+    assert check["state"] == "ok" and check["found"].startswith("package-0 measured (powercap)")
+
+
+def test_energy_that_may_not_be_read(venturi, tmp_path):
+    """Not permitted, and not simply guessed: the exact command is there."""
+    zone(tmp_path / "sys", "intel-rapl:0", 1).chmod(0)
+    os.chmod(tmp_path, 0o755)
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        if os.stat(folder).st_uid == os.getuid():
+            os.chmod(folder, 0o755)
+    drop = (lambda: os.setuid(65534)) if os.getuid() == 0 else None
+    check = checks_of(venturi, env={"VENTURI_SYSFS": tmp_path / "sys"}, preexec_fn=drop)[2]["energy"]
+    assert check["state"] == "note" and "estimated (tdp" in check["found"]
+    assert "intel-rapl:0/energy_uj is for root" in check["hint"]
+    assert "sudo udevadm trigger" in check["hint"]
+
+
+def test_no_energy_counters(venturi, tmp_path):
+    check = checks_of(venturi, env={"VENTURI_SYSFS": tmp_path})[2]["energy"]
+    assert check["state"] == "note" and check["hint"].startswith("no energy counters: ")

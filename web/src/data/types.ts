@@ -1,5 +1,7 @@
 /* What is in a page, as docs/page.md has it: the directory, and tables of columns. */
 
+import type { EnergyFacts } from "../model/energy";
+
 export type ColumnType = "uint" | "text" | "ref" | "f64";
 
 export interface ColumnEntry {
@@ -96,6 +98,7 @@ export interface Recording {
   losses: Loss[];
   damage: { what: string; begin: number; end: number }[];
   resources?: ResourceTotals;
+  energy?: EnergyFacts;
 }
 
 export interface ResourceTotals {

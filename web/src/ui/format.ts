@@ -92,6 +92,24 @@ export function formatBytes(bytes: number): string {
   return "0 B";
 }
 
+const PREFIXES: [number, string][] = [
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+  [1e-3, "m"],
+  [1e-6, "µ"],
+];
+
+/* "12.3 J", "4.56 mg": any unit of the metric system. */
+export function formatUnit(value: number, unit: string): string {
+  if (!Number.isFinite(value)) return UNKNOWN;
+  if (value === 0) return `0 ${unit}`;
+  const [size, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least * 0.9995) ?? PREFIXES.at(-1)!;
+
+  return `${digits(value / size)} ${prefix}${unit}`;
+}
+
 /* A share of 1 as "37.2 %"; what is not nothing is never "0.0 %". */
 export function formatShare(share: number): string {
   const percent = share * 100;

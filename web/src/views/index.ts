@@ -1,6 +1,7 @@
 /* The views, in the order of their tabs and keys: one line each. */
 
 import { diff } from "./diff";
+import { energy } from "./energy";
 import { flame } from "./flame";
 import { overview } from "./overview";
 import { ranking } from "./ranking";
@@ -23,4 +24,5 @@ export const VIEWS: View[] = [
   traces,
   source,
   resources,
+  energy,
 ];

@@ -1,0 +1,208 @@
+/*
+ * check_rev.c - two revisions of a repository, each in a worktree of its own, prepared and then run in turn.
+ *
+ * The worktrees lie in a folder for temporary files and are gone when we are, also after a failure or a signal. The repository's
+ * own files are not touched.
+ */
+#include "base/error.h"
+#include "cli/check.h"
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct trees {
+    char *folder;   /* owned, as all texts */
+    char *prefix;   /* of the current folder in the repository */
+    char *names[2]; /* of the revisions, as they were given */
+    char *commits[2];
+    char *paths[2]; /* of the worktrees */
+    char *where[2]; /* the current folder in them */
+    bool is_made[2];
+};
+
+static const char *const side_names[2] = {"base", "new"};
+
+/* What git says, without its line end; NULL after a message. The caller frees. */
+static char *ask_git(char *const *words, const char *what)
+{
+    struct vti_spawned spawned;
+    char last[VTI_LAST_WORDS_BYTES];
+    char *answer = NULL;
+    int code = vti_spawn(&spawned, words, NULL);
+
+    if (code)
+        vti_cmd_error("check", code);
+    else if (spawned.status)
+        vti_cmd_fail("check", "%s: %s", what, vti_spawned_last_words(&spawned, last));
+    else if (!(answer = strndup(spawned.out.data ? (char *)spawned.out.data : "",
+                                strcspn((char *)spawned.out.data, "\n"))))
+        vti_cmd_fail("check", "out of memory");
+    vti_spawned_fini(&spawned);
+    return answer;
+}
+
+/* "BASE..HEAD"; without an end it is HEAD. */
+static int split(struct trees *trees, const char *text)
+{
+    const char *dots = strstr(text, "..");
+
+    if (!dots || dots == text)
+        return vti_cmd_fail("check", "--rev: '%s' is not BASE..HEAD", text);
+    trees->names[0] = strndup(text, (size_t)(dots - text));
+    dots += dots[2] == '.' ? 3 : 2;
+    trees->names[1] = strdup(*dots ? dots : "HEAD");
+    return trees->names[0] && trees->names[1] ? 0 : vti_cmd_fail("check", "out of memory");
+}
+
+static int find_commits(struct trees *trees)
+{
+    for (int i = 0; i < 2; i++) {
+        char revision[512];
+        char *words[] = {"git",    "rev-parse", "--verify", "--quiet", "--end-of-options",
+                         revision, NULL};
+        struct vti_spawned spawned;
+        int code;
+
+        snprintf(revision, sizeof revision, "%s^{commit}", trees->names[i]);
+        code = vti_spawn(&spawned, words, NULL);
+        if (!code && !spawned.status)
+            trees->commits[i] = strndup((char *)spawned.out.data,
+                                        strcspn((char *)spawned.out.data, "\n"));
+        vti_spawned_fini(&spawned);
+        if (code)
+            return vti_cmd_error("check", code);
+        if (!trees->commits[i])
+            return vti_cmd_fail("check", "--rev: there is no revision '%s' here", trees->names[i]);
+    }
+    return 0;
+}
+
+static int make_tree(struct trees *trees, int side)
+{
+    char *words[] = {"git", "worktree",           "add", "--detach", "--quiet",
+                     NULL,  trees->commits[side], NULL};
+    char *said;
+
+    if (asprintf(&trees->paths[side], "%s/%s", trees->folder, side_names[side]) < 0 ||
+        asprintf(&trees->where[side], "%s/%s", trees->paths[side], trees->prefix) < 0)
+        return vti_cmd_fail("check", "out of memory");
+    words[5] = trees->paths[side];
+    trees->is_made[side] = true; /* also in parts */
+    said = ask_git(words, "git worktree add");
+    free(said);
+    if (!said)
+        return VTI_EXIT_BAD;
+    return access(trees->where[side], X_OK) ? vti_cmd_fail("check", "--rev: %s has no folder %s",
+                                                           trees->names[side], trees->prefix)
+                                            : 0;
+}
+
+static int set_up(struct vti_checking *checking, struct trees *trees, int side)
+{
+    char *words[] = {"/bin/sh", "-c", (char *)checking->setup, NULL};
+    struct vti_spawned spawned;
+    char last[VTI_LAST_WORDS_BYTES];
+    int code;
+
+    if (!checking->setup)
+        return 0;
+    code = vti_spawn(&spawned, words, trees->where[side]);
+    if (code)
+        code = vti_cmd_error("check", code);
+    else if (spawned.status)
+        code = vti_cmd_fail("check", "--setup failed for %s with exit code %d: %s",
+                            trees->names[side], spawned.status,
+                            vti_spawned_last_words(&spawned, last));
+    vti_spawned_fini(&spawned);
+    return code;
+}
+
+static int make_folder(struct trees *trees)
+{
+    char *words[] = {"git", "rev-parse", "--show-prefix", NULL};
+    const char *parent = getenv("TMPDIR");
+
+    trees->prefix = ask_git(words, "--rev");
+    if (!trees->prefix)
+        return VTI_EXIT_BAD;
+    if (asprintf(&trees->folder, "%s/venturi-check-XXXXXX", parent && *parent ? parent : "/tmp") <
+        0) {
+        trees->folder = NULL;
+        return vti_cmd_fail("check", "out of memory");
+    }
+    if (!mkdtemp(trees->folder)) {
+        free(trees->folder);
+        trees->folder = NULL;
+        return vti_cmd_fail("check", "cannot make a folder for worktrees");
+    }
+    return 0;
+}
+
+/* Also after a signal: git is started by us directly, as vti_spawn() starts nothing any more then. */
+static void remove_trees(struct trees *trees)
+{
+    for (int side = 0; side < 2; side++) {
+        if (trees->is_made[side]) {
+            pid_t child = fork();
+
+            if (!child) {
+                (void)!freopen("/dev/null", "w", stderr);
+                execlp("git", "git", "worktree", "remove", "--force", trees->paths[side],
+                       (char *)NULL);
+                _exit(127);
+            }
+            while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+                continue;
+        }
+        free(trees->names[side]);
+        free(trees->commits[side]);
+        free(trees->paths[side]);
+        free(trees->where[side]);
+    }
+    if (trees->folder)
+        rmdir(trees->folder);
+    free(trees->folder);
+    free(trees->prefix);
+}
+
+static int name_side(struct vti_checking *checking, const struct trees *trees, int side)
+{
+    checking->lines[side].directory = trees->where[side];
+    if (asprintf(&checking->names[side], "%s (%.10s), %s", trees->names[side], trees->commits[side],
+                 checking->lines[side].text) < 0) {
+        checking->names[side] = NULL;
+        return vti_cmd_fail("check", "out of memory");
+    }
+    return 0;
+}
+
+int vti_check_revisions(struct vti_checking *checking)
+{
+    struct trees trees = {0};
+    int code = split(&trees, checking->rev);
+
+    if (!code)
+        code = find_commits(&trees);
+    if (!code)
+        code = make_folder(&trees);
+    for (int side = 0; side < 2 && !code; side++) {
+        code = make_tree(&trees, side);
+        if (!code)
+            code = set_up(checking, &trees, side);
+        if (!code)
+            code = name_side(checking, &trees, side);
+    }
+    if (!code)
+        code = vti_check_live(checking);
+    if (!code && !checking->selftest)
+        code = vti_check_explain(checking); /* while the worktrees are there */
+    remove_trees(&trees);
+    for (int side = 0; side < 2; side++)
+        checking->lines[side].directory = NULL;
+    return code;
+}
