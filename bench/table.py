@@ -36,6 +36,22 @@ ROWS = [
     ("drainer_full", "  at full speed", None, None, 1, None),
     ("resources_round", "resources, one round", None, None, 1, ("value", "<=", 40)),
     ("resources_process", "  each more process", None, None, 1, ("value", "<=", 10)),
+    ("energy_open", "energy meter, opened", None, None, 1, ("value", "<=", 5000)),
+    ("energy_open_estimate", "  without counters", None, None, 1, ("value", "<=", 5000)),
+    ("energy_take", "  one reading", None, None, 1, ("value", "<=", 40)),
+    ("energy_process", "  each more process", None, None, 1, ("value", "<=", 10)),
+    ("tracker_venturi_empty", "EmissionsTracker, empty block", "tracker_codecarbon_empty", "codecarbon", 1, ("ratio", "<=", 0.3)),
+    ("tracker_bare_empty", "  the same program without", "tracker_codecarbon_empty", "codecarbon", 1, None),
+    ("tracker_venturi_memory", "  memory", "tracker_codecarbon_memory", "codecarbon", 1, None),
+    ("tracker_venturi_start", "  made and started", "tracker_codecarbon_start", "codecarbon", 1, ("value", "<=", 5)),
+    ("tracker_venturi_reading", "  one reading", "tracker_codecarbon_reading", "codecarbon", 1, ("value", "<=", 50)),
+    ("tracker_venturi_plain", "  20 J, machine", "tracker_codecarbon_plain", "codecarbon", 1, None),
+    ("tracker_venturi_idle", "  0 of 20 J, idle process", "tracker_codecarbon_idle", "codecarbon", 1, None),
+    ("tracker_venturi_wrap", "  20 J, the counter wraps", "tracker_codecarbon_wrap", "codecarbon", 1, None),
+    ("tracker_venturi_gap", "  20 J, it is away for 0.5 s", "tracker_codecarbon_gap", "codecarbon", 1, None),
+    ("tracker_venturi_mirrored", "  20 J, two mirrored dies", "tracker_codecarbon_mirrored", "codecarbon", 1, None),
+    ("tracker_venturi_dram", "  40 J, package and memory", "tracker_codecarbon_dram", "codecarbon", 1, None),
+    ("tracker_venturi_children", "  2 s in ten short children", "tracker_codecarbon_children", "codecarbon", 1, None),
     ("open", "open, {spans} spans", None, None, 1, ("value", "<=", 10)),
     ("open_crashed", "  a file without its end", None, None, 1, ("value", "<=", 1)),
     ("see_crashed", "  … and its first window", None, None, 1, None),
@@ -153,9 +169,10 @@ def make_rows(figures):
         row = {"name": above + ", " + label.strip() if label.startswith(" ") else label, "label": label,
                "figure": name, "ours": ours["value"], "unit": ours["unit"]}
         if other:
-            row.update(beside=other["value"] * factor, beside_what=beside_label,
-                       ratio=ours["value"] / (other["value"] * factor))
-        if budget and (budget[0] == "value" or other):
+            row.update(beside=other["value"] * factor, beside_what=beside_label)
+        if other and other["value"]:
+            row.update(ratio=ours["value"] / row["beside"])
+        if budget and (budget[0] == "value" or "ratio" in row):
             row.update(budget=budget[1:], budget_of=budget[0],
                        ok=judge(budget, row["ours"], row.get("ratio")))
         rows.append(row)
@@ -166,6 +183,7 @@ def cells(row):
     beside = ratio = budget = verdict = ""
     if "beside" in row:
         beside = row["beside_what"] + " " + quantity(row["beside"], row["unit"])
+    if "ratio" in row:
         ratio = "%.2f x" % row["ratio"]
     if "budget" in row:
         limit = "%.2f x" % row["budget"][1] if row["budget_of"] == "ratio" else (

@@ -254,6 +254,15 @@ extern "C" {
         }                                                                                          \
     } while (0)
 
+/*
+ * So many items of work are done: what throughput is worked out from. VT_ITEMS_DONE(n) says how many of them ran to the
+ * end, where that is not all of them. Counters with reserved names: the sum of what each use added is what counts.
+ */
+#define VT_ITEMS_NAME "venturi.items"
+#define VT_ITEMS_DONE_NAME "venturi.items.effective"
+#define VT_ITEMS(n) VT_COUNTER(VT_ITEMS_NAME, "items", (int64_t)(n))
+#define VT_ITEMS_DONE(n) VT_COUNTER(VT_ITEMS_DONE_NAME, "items", (int64_t)(n))
+
 #ifdef __cplusplus
 }
 #endif
@@ -268,6 +277,8 @@ extern "C" {
 #define VT_ERROR(type, message) ((void)0)
 #define VT_ATTR(key, value) ((void)sizeof(value))
 #define VT_COUNTER(name, unit, value) ((void)sizeof(value))
+#define VT_ITEMS(n) ((void)sizeof(n))
+#define VT_ITEMS_DONE(n) ((void)sizeof(n))
 #define VT_ASYNC_BEGIN(name) ((uint64_t)0)
 #define VT_ASYNC_END(id) ((void)(id))
 #define VT_ASYNC_FAIL(id) ((void)(id))

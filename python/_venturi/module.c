@@ -9,12 +9,14 @@
 #include "between.h"
 #include "calibrate.h"
 #include "code.h"
+#include "energy.h"
 #include "filter.h"
 #include "generators.h"
 #include "graph_blocks.h"
 #include "graph_get.h"
 #include "greenlets.h"
 #include "hook.h"
+#include "items.h"
 #include "lines.h"
 #include "recording.h"
 #include "resources.h"
@@ -326,6 +328,12 @@ static PyMethodDef methods[] = {
     {"graph_blocks", vti_py_graph_blocks, METH_VARARGS, "Cuts a saved graph into blocks."},
     {"graph_block_run", vti_py_graph_block_run, METH_VARARGS, "Computes a block."},
     {"graph_value", vti_py_graph_value, METH_O, "What a saved value is."},
+    {"items", WITH_KEYWORDS(vti_py_items), METH_FASTCALL | METH_KEYWORDS,
+     "items(n, effective=None)\n\nSo many items of work are done; `effective` of them ran to the "
+     "end."},
+    {"items_total", vti_py_items_total, METH_NOARGS, "What items() added up in this process."},
+    {"grid_intensity", vti_py_grid_intensity, METH_O, "Grams of CO2e for a kWh in a country."},
+    {"grid_source", vti_py_grid_source, METH_NOARGS, "Whom to name for that."},
     {"info", info, METH_NOARGS, "How this process is recorded."},
     {NULL, NULL, 0, NULL},
 };
@@ -349,6 +357,7 @@ static int fill_module(PyObject *module)
         return -1;
     }
     if (add_type(module, "Snapshot", &vti_py_snapshot_type) ||
+        add_type(module, "Meter", &vti_py_meter_type) ||
         add_type(module, "Resources", &vti_py_resources_type) ||
         add_type(module, "Run", &vti_py_run_type) || vti_py_views_init() ||
         add_type(module, "State", &vti_py_state_type))

@@ -6,7 +6,7 @@
  */
 #include "resources.h"
 
-#include "drain/resources_family.h"
+#include "watch/family.h"
 
 #include <errno.h>
 #include <pthread.h>

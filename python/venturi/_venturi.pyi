@@ -1,7 +1,7 @@
 """What the extension gives to the package. Users need venturi.Profile and venturi.Stats only."""
 from array import array
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, SupportsIndex, Tuple, Type, Union
 
 __version__: str
 
@@ -49,6 +49,38 @@ def session_start(path: str) -> None: ...
 def session_stop() -> None: ...
 def session_flush() -> None: ...
 def session_give(file: bytes, text: bytes) -> bool: ...
+
+# Throughput.
+
+def items(n: SupportsIndex, effective: Optional[SupportsIndex] = ...) -> None:
+    """So many items of work are done, and so many ran to the end: counted into the recording, if there is one."""
+def items_total() -> Tuple[int, int, int]:
+    """What items() added up in this process, what ran to the end, and how often that was said."""
+
+# Energy: venturi.energy is the face of it. None stands for what is not known.
+
+# of the machine, of this process, of it beyond rest: joules; and how they came about (enum vt_energy_how)
+UseTuple = Tuple[Optional[float], Optional[float], Optional[float], int]
+# CPU, memory, GPU, platform, all; wall, unknown, own CPU, busy CPU: seconds; watts at rest, how; resident bytes; readings
+SumTuple = Tuple[
+    UseTuple, UseTuple, UseTuple, UseTuple, UseTuple, float, float, Optional[float], Optional[float], Optional[float], int, int, int
+]
+# name, from, part, how, inside, note, watts, idle watts, joules, unknown seconds, wraps, gaps, whether it is known, whether it is over
+SourceTuple = Tuple[str, str, int, int, int, str, float, float, float, float, int, int, bool, bool]
+
+class Meter:
+    """Energy of the machine, and of this process with all below it, read by a thread of its own."""
+    def __init__(self, cpu_watts: float = ..., memory_watts: float = ..., idle_watts: float = ..., flags: int = ...) -> None: ...
+    def start(self, seconds: float, /) -> None: ...
+    def stop(self) -> None: ...
+    def take(self) -> SumTuple: ...
+    def baseline(self, seconds: float, /) -> Optional[float]: ...
+    def sources(self) -> List[SourceTuple]: ...
+    def advice(self) -> List[str]: ...
+
+def grid_intensity(country: str, /) -> Optional[Tuple[float, str, str, int]]:
+    """Grams of CO2e for a kWh, three letters, name and year of a country; None: it is not in the table."""
+def grid_source() -> str: ...
 
 # Task graphs: venturi.diagnostics is the face of it.
 

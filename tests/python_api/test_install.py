@@ -52,6 +52,15 @@ def test_tool_and_module(installed, tmp_path):
         assert done.stdout == "[10]\n", done.stderr
 
 
+def test_energy(installed, tmp_path):
+    code = ("import venturi\nwith venturi.energy.EmissionsTracker(country_iso_code='FRA') as tracker:\n  venturi.items(5)\n"
+            "print(tracker.final_emissions > 0, tracker.final_throughput.items)")
+    done = subprocess.run([installed / "bin" / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True,
+                          env=environment())
+    assert (done.stdout, done.stderr) == ("True 5\n", "")
+    assert (tmp_path / "emissions.csv").read_text().count("\n") == 2
+
+
 def test_profile(installed, tmp_path):
     code = ("import venturi\ndef f(): pass\nwith venturi.Profile() as p:\n  for _ in range(5): f()\n"
             "print([row.ncalls for row in p.stats().rows() if row.name == 'f'])")

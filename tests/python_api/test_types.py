@@ -23,6 +23,25 @@ reveal_type(other)
 reveal_type(other.stats().strip_dirs().rows()[0].p99)
 reveal_type(single_thread_profiler(report_name="x"))
 reveal_type(venturi.Stats("x.vt").sort_stats("calls"))
+
+venturi.items(3, effective=2)
+
+@venturi.energy.track_emissions(country_iso_code="FRA", pue=1.25)
+def half(a: int) -> float:
+    return a / 2
+
+with venturi.energy.OfflineEmissionsTracker("project", country_iso_code="FRA") as tracker:
+    reveal_type(half(1))
+reveal_type(tracker.final_emissions_data.energy_consumed)
+reveal_type(tracker.stop())
+"""
+
+WRONG = """
+import venturi
+
+venturi.items(1.5)
+venturi.energy.EmissionsTracker(pue="much")
+venturi.energy.track_emissions(nobody=1)
 """
 
 
@@ -53,3 +72,8 @@ def test_users_get_types(mypy, tmp_path):
     notes = [line.split('"')[1].replace("builtins.", "") for line in done.stdout.splitlines() if "Revealed" in line]
     assert notes[:3] == ["int", "venturi.profiling.Profile", "float | None"] or notes[2] == "Union[float, None]", done.stdout
     assert notes[4] == "venturi.stats.Stats" and "error" not in done.stdout, done.stdout
+    assert notes[5:7] == ["float", "float"] and notes[7] in ("float | None", "Union[float, None]"), done.stdout
+    (tmp_path / "wrong.py").write_text(WRONG)
+    done = subprocess.run([*mypy, "--strict", "--cache-dir", tmp_path / "cache", "wrong.py"], cwd=tmp_path,
+                          capture_output=True, text=True, env=environment(MYPYPATH=os.path.join(TOP, "python")))
+    assert [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line] == ["4", "5", "6"], done.stdout

@@ -1,0 +1,130 @@
+"""emissions.csv: one row a run, every row with a field for every column of the file's own header.
+
+Several processes may append at the same time: the file is locked, and a row is written in one piece.
+"""
+import csv
+import io
+import os
+from contextlib import contextmanager
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, TextIO
+
+from ._data import CODECARBON_COLUMNS, COLUMNS, TASK_COLUMNS, EmissionsData, TaskEmissionsData
+from ._lock import locked
+from ._log import logger, warn_once
+from ._outputs import BaseOutput
+
+
+def _field(value: Any) -> Any:
+    """Empty for what is not known: that is how csv and pandas have it."""
+    return "" if value is None or value != value else value
+
+
+def _text(rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows([[_field(value) for value in row] for row in rows])
+    return out.getvalue()
+
+
+def _header(file: TextIO) -> Optional[List[str]]:
+    """None if the file is empty. What is no CSV has a header that nobody knows."""
+    file.seek(0)
+    try:
+        return next(csv.reader(file), None)
+    except (csv.Error, UnicodeDecodeError):
+        return []
+
+
+def _is_ours(header: Sequence[str]) -> bool:
+    """Codecarbon's columns in any order, with or without ours."""
+    return sorted(header) in (sorted(COLUMNS), sorted(CODECARBON_COLUMNS))
+
+
+def _set_aside(path: str) -> None:
+    """As codecarbon does: .bak, then _0.bak, _1.bak."""
+    to, number = path + ".bak", 0
+    while os.path.exists(to):
+        to = "%s_%d.bak" % (path, number)
+        number += 1
+    logger.warning("%s has other columns; it is %s now", path, to)
+    os.rename(path, to)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[TextIO]:
+    """The file that has this name when the lock is ours: another process may have set it aside, or replaced it."""
+    while True:
+        with open(path, "a+", newline="", encoding="utf-8") as file, locked(file.fileno()):
+            if os.path.exists(path) and os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                yield file
+                return
+
+
+def _ends_with_line(file: TextIO) -> bool:
+    size = os.fstat(file.fileno()).st_size
+    return size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
+
+
+def _append(file: TextIO, text: str) -> None:
+    """A row that was cut off before does not take ours with it."""
+    data = (text if _ends_with_line(file) else "\n" + text).encode("utf-8", "backslashreplace")
+    while data:
+        data = data[os.write(file.fileno(), data):]
+
+
+def _replace(path: str, rows: List[List[str]], mode: int) -> None:
+    """All of it or nothing."""
+    other = "%s.%d.new" % (path, os.getpid())
+    try:
+        with open(other, "w", newline="", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), mode & 0o777)
+            file.write(_text(rows))
+        os.replace(other, path)
+    except BaseException:
+        if os.path.exists(other):
+            os.unlink(other)
+        raise
+
+
+def _write_row(path: str, values: Dict[str, Any], is_update: bool) -> None:
+    with _opened(path) as file:
+        header = _header(file)
+        if header is None:
+            _append(file, _text([COLUMNS, list(values.values())]))
+        elif _is_ours(header):
+            _add_row(path, file, header, values, is_update)
+        else:
+            _set_aside(path)
+    if header is not None and not _is_ours(header):
+        _write_row(path, values, is_update)
+
+
+def _add_row(path: str, file: TextIO, header: List[str], values: Dict[str, Any], is_update: bool) -> None:
+    if "provenance" not in header:
+        warn_once("%s is codecarbon's, without a column for provenance; rows are appended in its own columns" % path)
+    row = [_field(values[name]) for name in header]
+    at = header.index("run_id")
+    file.seek(0)
+    rows = list(csv.reader(file)) if is_update else []
+    same = [i for i, old in enumerate(rows) if len(old) > at and old[at] == str(values["run_id"])]
+    if len(same) != 1:
+        _append(file, _text([row]))
+        return
+    rows[same[0]] = [str(value) for value in row]
+    _replace(path, rows, os.fstat(file.fileno()).st_mode)
+
+
+class FileOutput(BaseOutput):
+    """The default output."""
+
+    def __init__(self, output_file: str, output_dir: str, on_csv_write: str = "append") -> None:
+        self.output_dir = output_dir
+        self.on_csv_write = on_csv_write
+        self.save_file_path = os.path.join(output_dir, output_file)
+
+    def out(self, total: EmissionsData, delta: EmissionsData) -> None:
+        _write_row(os.path.realpath(self.save_file_path), total.values, self.on_csv_write == "update")
+
+    def task_out(self, data: List[TaskEmissionsData], experiment_name: str) -> None:
+        name = "emissions_%s_%s.csv" % (experiment_name.replace(os.sep, "_"), data[0].run_id)
+        with open(os.path.join(self.output_dir, name), "w", newline="", encoding="utf-8") as file:
+            file.write(_text([TASK_COLUMNS, *(list(task.values.values()) for task in data)]))
