@@ -17,6 +17,7 @@
  *       --calls           trees of calls on two threads
  *       --lines           lines of a function on two threads, and its source
  *       --tasks           runs of task graphs in two processes, with all that can be said of a task
+ *       --energy          readings of a meter, and CPU time of two threads
  *       --traces          spans of two traces on two threads
  *       --unknown         a block of a kind that nobody knows
  *       --empty           no process, no events
@@ -25,6 +26,7 @@
  */
 #include "base/error.h"
 #include "format/calls.h"
+#include "format/energy.h"
 #include "format/lines.h"
 #include "format/tasks.h"
 #include "format/write.h"
@@ -46,7 +48,7 @@ struct settings {
     uint64_t start_ns;
     uint64_t boot_ns;
     int is_monotonic, is_plain, has_no_process, is_crashed, is_damaged, is_unknown, is_empty;
-    int has_calls, has_lines, has_tasks, has_traces;
+    int has_calls, has_lines, has_tasks, has_traces, has_energy;
     int has_link;
     int64_t link_ns;
     long cut;
@@ -696,6 +698,83 @@ static void lines(void)
     vti_buf_clear(&payload);
 }
 
+/* ---- energy ---------------------------------------------------------------------------------- */
+
+static void energy_source(uint32_t number, uint32_t part, uint32_t how, uint32_t inside_plus_one,
+                          uint64_t milliwatts, const char *name, const char *from)
+{
+    vti_energy_fact_write(
+        &payload,
+        &(struct vti_energy_fact){.type = VTI_ENERGY_FACT_SOURCE,
+                                  .number = number,
+                                  .part = part,
+                                  .how = how,
+                                  .inside_plus_one = inside_plus_one,
+                                  .milliwatts = milliwatts,
+                                  .idle_milliwatts = milliwatts / 10,
+                                  .name = text(name),
+                                  .from = text(from),
+                                  .note = text(number ? "" : "of \xe2\x80\x9ctwo\xe2\x80\x9d")});
+}
+
+/* The second source cannot be read the second time, and has lost something the third. */
+static void energy_readings(void)
+{
+    uint64_t before = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        struct vti_energy_fact reading = {.type = VTI_ENERGY_FACT_READING,
+                                          .ticks = ticks_at(200 * i) - before,
+                                          .known = i == 1 ? 5 : 7,
+                                          .lost = i == 2 ? 2 : 0,
+                                          .microjoules = {10000u * i, 500u * i, 4000u * i}};
+
+        before = ticks_at(200 * i);
+        vti_energy_fact_write(&payload, &reading);
+    }
+    check(vti_writer_owned(writer, VTI_ENERGY, 0, &payload, 4, before));
+    vti_buf_clear(&payload);
+}
+
+static void energy_threads(void)
+{
+    vti_cpu_fact_write(&payload,
+                       &(struct vti_cpu_fact){ticks_at(100), 125000, 40000, VTI_CPU_RUNNING, 2, 3});
+    vti_cpu_fact_write(&payload,
+                       &(struct vti_cpu_fact){250000, 250000, 100000, VTI_CPU_RUNNING, 1, 0});
+    vti_cpu_fact_write(&payload, &(struct vti_cpu_fact){2500, 2500, 900, 0, 0, 0});
+    check(vti_writer_owned(writer, VTI_THREAD_CPU, 0, &payload, 3, ticks_at(201)));
+    vti_buf_clear(&payload);
+    vti_cpu_fact_write(&payload, &(struct vti_cpu_fact){ticks_at(300), 25000, 10000000,
+                                                        VTI_CPU_RUNNING | VTI_CPU_COARSE, 0, 0});
+    check(vti_writer_owned(writer, VTI_THREAD_CPU, 1, &payload, 1, ticks_at(300)));
+    vti_buf_clear(&payload);
+}
+
+static void energy(void)
+{
+    meta("energy.country", "FRA", 3);
+    meta("energy.pue", "1.25", 4);
+    vti_energy_fact_write(&payload, &(struct vti_energy_fact){.type = VTI_ENERGY_FACT_MACHINE,
+                                                              .cpus = 8,
+                                                              .memory_bytes = 17179869184});
+    energy_source(0, 0, 1, 0, 0, "package-0", "powercap");
+    energy_source(1, 0, 1, 1, 0, "core", "powercap");
+    energy_source(2, 1, 2, 0, 6000, "memory", "modules");
+    vti_energy_fact_write(&payload, &(struct vti_energy_fact){.type = VTI_ENERGY_FACT_BASELINE,
+                                                              .microwatts = 21500000,
+                                                              .how = 1,
+                                                              .for_ns = 5000000000});
+    vti_energy_fact_write(&payload,
+                          &(struct vti_energy_fact){.type = VTI_ENERGY_FACT_NOTE,
+                                                    .about = VTI_ENERGY_NOTE_ADVICE,
+                                                    .text = text("psys may not be read")});
+    check(vti_writer_owned(writer, VTI_ENERGY, 0, &payload, 6, 0));
+    vti_buf_clear(&payload);
+    energy_readings();
+    energy_threads();
+}
+
 static void contents(void)
 {
     check(vti_encoder_create(&encoders[0], 0));
@@ -714,6 +793,8 @@ static void contents(void)
         tasks();
     if (settings.has_traces)
         traces();
+    if (settings.has_energy)
+        energy();
     main_thread();
     io_thread();
     async_end(0, 103, 0);
@@ -814,6 +895,7 @@ static void take_options(int argc, char **argv)
         {"calls", 0, &settings.has_calls, 1},
         {"lines", 0, &settings.has_lines, 1},
         {"tasks", 0, &settings.has_tasks, 1},
+        {"energy", 0, &settings.has_energy, 1},
         {"traces", 0, &settings.has_traces, 1},
         {"unknown", 0, &settings.is_unknown, 1},
         {"empty", 0, &settings.is_empty, 1},

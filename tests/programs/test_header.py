@@ -16,6 +16,8 @@ int work(int n, const char *name)
     VT_ATTR("n", n);
     VT_ATTR("costly", costly());
     VT_COUNTER("queue", "items", n);
+    VT_ITEMS(n);
+    VT_ITEMS_DONE(costly());
     VT_MARK("mark");
     VT_ERROR("type", name);
     vt_start(name);
