@@ -299,7 +299,7 @@ def test_what_the_engine_is_told_is_checked():
     with pytest.raises(TypeError, match="pickle"):
         get("processes", worker_command=["/bin/false"])
     with pytest.raises(ValueError, match="4097 threads"):
-        _venturi.graph_block_run(b"", {}, [], 4097)
+        _venturi.graph_block_run(b"", {}, [], 4097, False)
 
 
 def test_a_result_that_cannot_be_loaded():
