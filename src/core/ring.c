@@ -290,7 +290,8 @@ bool vti_ring_room(struct vti_thread *self, unsigned count)
     if (!self->is_going_round) /* else the drainer may have given the own records back already */
         leave_block(self);
     next = take_block(self);
-    if (!next && !is_interrupting(self))
+    /* Own records that go round were all filled; the drainer may be zeroing them now, which looks as if one were not. */
+    if (!next && (self->is_going_round || !is_interrupting(self)))
         next = wait_for_block(self);
     if (next)
         set_link(enter(self, next), next);
