@@ -50,11 +50,11 @@ struct vt_energy_source {
      * when they move alike. */
     int32_t inside;
     double watts;         /* of an estimate or a model: at full load; else 0 … */
-    double idle_watts;    /* … and at rest */
+    double idle_watts;    /* … and at rest; of a counter: as a baseline has it, else 0 */
     double joules;        /* since the meter was opened */
-    double unknown_s;     /* time for which it said nothing, or nothing credible */
+    double unknown_s;     /* time for which it said nothing, or nothing credible, or stood still */
     uint64_t wraps, gaps; /* wraps that were added, readings that were not there or not credible */
-    uint32_t is_known;    /* 1: the last reading was there */
+    uint32_t is_known;    /* 1: the last reading was there, and had moved */
     uint32_t is_over;     /* 1: another source has taken its place; what it had counts */
 };
 
@@ -74,7 +74,7 @@ struct vt_energy_sum {
     double wall_s, unknown_s;
     double own_cpu_s, busy_cpu_s; /* the program's, and that of the machine */
     double idle_watts;            /* at rest, of what is added up; negative: not known … */
-    /* … MEASURED by a baseline, MODELLED from the lowest tenth, ESTIMATED, GIVEN. */
+    /* … MODELLED from the lowest tenth, ESTIMATED, GIVEN; by a baseline: as the sources that it was measured with. */
     uint32_t idle_how;
     uint64_t resident_bytes; /* of the program, now */
     uint64_t takes;
@@ -105,7 +105,8 @@ VT_API void vt_energy_close(vt_energy *meter);
 /* Reads all; the first time begins the sums. `sum` may be NULL. Never fails: what is not known is said so. */
 VT_API void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum);
 
-/* What was used from now on counts as rest, until vt_energy_baseline_end(): nothing of the program should run. */
+/* What was used from now on counts as rest, until vt_energy_baseline_end(): nothing of the program should run, nor of
+ * others, of whom there is advice if they do. */
 VT_API void vt_energy_baseline_begin(vt_energy *meter);
 VT_API double vt_energy_baseline_end(vt_energy *meter); /* watts; negative: not known */
 

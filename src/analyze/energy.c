@@ -90,6 +90,19 @@ struct vti_joules vti_energy_cost(const struct vti_energy_tree *tree,
     return cost;
 }
 
+double vti_energy_cpu_joules(const struct vti_energy *energy)
+{
+    double joules = 0;
+
+    for (size_t i = 0; i < energy->tree_count; i++) {
+        const struct vti_energy_use *parts = energy->trees[i].parts;
+
+        joules += parts[parts[VT_ENERGY_CPU].has_source ? VT_ENERGY_CPU : VT_ENERGY_PLATFORM]
+                      .full_j;
+    }
+    return joules;
+}
+
 const struct vti_energy_tree *vti_energy_tree_of(const struct vti_energy *energy,
                                                  const vt_recording *recording, uint32_t track)
 {
@@ -157,6 +170,9 @@ static void finish_table(struct vti_energy_table *table)
         row->self.dynamic = row->self.dynamic < 0 ? 0 : row->self.dynamic;
         row->total.dynamic = row->total.dynamic < 0 ? 0 : row->total.dynamic;
     }
+    if (table->elsewhere.cpu_s < VTI_ENERGY_NOISE_S)
+        table->elsewhere.full = table->elsewhere.dynamic = table->elsewhere.cpu_s = 0;
+    table->elsewhere.full = table->elsewhere.full < 0 ? 0 : table->elsewhere.full;
     table->elsewhere.dynamic = table->elsewhere.dynamic < 0 ? 0 : table->elsewhere.dynamic;
     if (table->count)
         qsort(table->rows, table->count, sizeof *table->rows, by_joules);
@@ -238,6 +254,8 @@ int vti_energy_load(struct vti_energy *energy, vt_recording *recording)
         code = vti_energy_load_tasks(energy, recording);
     if (!code)
         code = vti_energy_load_processes(energy);
+    if (!code)
+        vti_energy_balance(energy);
     for (unsigned i = 0; i < VTI_ENERGY_BY_COUNT && !code; i++)
         finish_table(&energy->tables[i]);
     return code;

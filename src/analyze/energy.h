@@ -82,6 +82,10 @@ struct vti_energy_table {
     struct vti_energy_row *rows; /* owned; the most joules first */
     size_t count, room;
     struct vti_joules elsewhere; /* while nothing of this kind was open, or nobody saw what was */
+    bool has_any;                /* the recording has things of this kind, seen or not */
+    bool is_scaled;              /* rows had more CPU time than the program, and were cut down */
+    bool
+        is_sampled; /* rows are estimates from samples of native stacks, not from looks: lines of C */
 };
 
 /* What is needed to make grams and litres of joules. Zeroed: nothing is known. */
@@ -111,6 +115,9 @@ void vti_energy_fini(struct vti_energy *energy);
 /* Joules for a second of CPU time between two times, as an average over the intervals; NaN: unknown. */
 struct vti_joules vti_energy_price(const struct vti_energy_tree *tree, int64_t begin_ns,
                                    int64_t end_ns);
+
+/* The program's share of what CPU time is priced by, of all machines: what the tables divide. NaN: not known. */
+double vti_energy_cpu_joules(const struct vti_energy *energy);
 
 /* Of a kWh after PUE; grams NaN if the intensity is not known. */
 double vti_footing_grams(const struct vti_footing *footing, double joules);

@@ -1,7 +1,8 @@
 /*
  * energy_functions.c - joules of functions and of lines: what was open when a thread was seen running.
  *
- * The callers of a function are the path that its node hangs on; a function that is on it twice counts once.
+ * The callers of a function are the path that its node hangs on; a function that is on it twice counts once. Lines of C that
+ * are sampled are never seen open: what a thread used beside other lines is theirs in the proportion of their samples.
  */
 #include "analyze/calls_sites.h"
 #include "analyze/energy_impl.h"
@@ -9,6 +10,7 @@
 #include "model/call_tree.h"
 #include "model/line_table.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define DEEPEST 100000 /* a path that is longer leads in a circle */
@@ -22,6 +24,7 @@ struct charging {
     uint64_t *stamps;      /* of each row: the charge that it was last part of; owned */
     size_t stamp_room;
     uint64_t serial;
+    struct vti_joules missed; /* lines: of the track, while none was seen open */
 };
 
 /* The row of a function, or of a line of it; negative: it is none, or there is no memory (*code). */
@@ -112,9 +115,62 @@ static int charge_line(struct charging *charging, const struct vti_line_track *l
     if (at >= 0)
         charge_row(charging, at, cost, true);
     else
-        vti_joules_add(&charging->table->elsewhere, cost);
+        vti_joules_add(&charging->missed, cost);
     return code;
 }
+
+/* ---- lines of C ------------------------------------------------------------------------------ */
+
+static bool is_sampled(const struct vti_line_fact *fact)
+{
+    return fact->time == VTI_LINE_SAMPLED && fact->line && fact->total &&
+           fact->longest <= fact->total;
+}
+
+static struct vti_joules part_of(const struct vti_joules *whole, double part)
+{
+    return (struct vti_joules){whole->full * part, whole->dynamic * part, whole->cpu_s * part};
+}
+
+static int spread_to(struct charging *charging, const struct vti_line_fact *fact, double whole_s)
+{
+    struct vti_joules self = part_of(&charging->missed, (double)fact->longest / 1e9 / whole_s);
+    struct vti_joules total = part_of(&charging->missed, (double)fact->total / 1e9 / whole_s);
+    struct vti_joules less = part_of(&self, -1);
+    struct vti_energy_row *row;
+    int code = 0;
+    int64_t at = row_of(charging, fact->site, fact->line, &code);
+
+    if (at < 0)
+        return code;
+    row = &charging->table->rows[at];
+    vti_joules_add(&row->self, &self);
+    vti_joules_add(&row->total, &total);
+    vti_joules_add(&charging->table->elsewhere, &less);
+    row->seen += (uint64_t)((double)fact->inner * (double)fact->longest / (double)fact->total);
+    charging->table->is_sampled = true;
+    return 0;
+}
+
+/* What was used while no line was seen open; without samples of any it stays elsewhere. */
+static int spread_missed(struct charging *charging, const struct vti_line_track *lines)
+{
+    uint32_t count = lines ? lines->node_ids.count : 0;
+    double sampled_s = 0;
+    int code = 0;
+
+    vti_joules_add(&charging->table->elsewhere, &charging->missed);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_sampled(&lines->lines[i]))
+            sampled_s += (double)lines->lines[i].longest / 1e9;
+    for (uint32_t i = 0; i < count && sampled_s > 0 && !code; i++)
+        if (is_sampled(&lines->lines[i]))
+            code = spread_to(charging, &lines->lines[i], fmax(sampled_s, charging->missed.cpu_s));
+    charging->missed = (struct vti_joules){0};
+    return code;
+}
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
 
 static int charging_begin(struct charging *charging, struct vti_energy *energy,
                           vt_recording *recording, enum vti_energy_by by)
@@ -152,7 +208,7 @@ static int charge_track(struct charging *charging, const struct vti_cpu_track *t
         else
             code = charge_path(charging, is_seen ? tree : NULL, point->node, &cost);
     }
-    return code;
+    return code || !is_line ? code : spread_missed(charging, lines);
 }
 
 int vti_energy_load_functions(struct vti_energy *energy, vt_recording *recording)
@@ -163,6 +219,7 @@ int vti_energy_load_functions(struct vti_energy *energy, vt_recording *recording
 
     if (!code)
         code = vti_call_trees_load(&trees, recording);
+    charging.table->has_any = trees.track_ids.count > 0;
     for (size_t i = 0; i < energy->log.track_ids.count && !code; i++) {
         const struct vti_cpu_track *track = &energy->log.tracks[i];
         int64_t at = vti_ids_find(&trees.track_ids, recording->facts.tracks[track->track]->id);
@@ -182,6 +239,7 @@ int vti_energy_load_lines(struct vti_energy *energy, vt_recording *recording)
 
     if (!code)
         code = vti_line_tables_load(&tables, recording);
+    charging.table->has_any = tables.track_ids.count > 0;
     for (size_t i = 0; i < energy->log.track_ids.count && !code; i++) {
         const struct vti_cpu_track *track = &energy->log.tracks[i];
         int64_t at = vti_ids_find(&tables.track_ids, recording->facts.tracks[track->track]->id);

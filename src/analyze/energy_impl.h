@@ -4,6 +4,8 @@
 
 #include "analyze/energy.h"
 
+#define VTI_ENERGY_NOISE_S 1e-6 /* CPU time: of sums and differences */
+
 /* A source from one reading at which it was known to the next. Zeroed: none yet. */
 struct vti_energy_step {
     bool has_last;
@@ -47,5 +49,8 @@ int vti_energy_load_lines(struct vti_energy *energy, vt_recording *recording);
 int vti_energy_load_spans(struct vti_energy *energy, vt_recording *recording);
 int vti_energy_load_tasks(struct vti_energy *energy, vt_recording *recording);
 int vti_energy_load_processes(struct vti_energy *energy);
+
+/* After all of them: no table has more than the program, and what none of its rows has is in its last one. */
+void vti_energy_balance(struct vti_energy *energy);
 
 #endif

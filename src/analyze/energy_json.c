@@ -46,6 +46,8 @@ static void add_tree(struct vti_json *json, const struct vti_energy_tree *tree)
     vti_json_add_double(json, "machine_cpu_s", tree->busy_s);
     vti_json_add_double(json, "rest_w", tree->rest_watts);
     vti_json_add_string(json, "rest_how", vti_energy_how_name(tree->rest_how));
+    vti_json_add_double(json, "baseline_s",
+                        tree->log->rest_for_ns ? (double)tree->log->rest_for_ns / 1e9 : NAN);
     add_use(json, "all", &tree->all);
     for (uint32_t i = 0; i < VT_ENERGY_PART_COUNT; i++)
         if (tree->parts[i].has_source)
@@ -123,6 +125,9 @@ void vti_energy_add_json(struct vti_json *json, const struct vti_energy *energy,
     for (size_t i = 0; i < energy->tree_count; i++)
         add_tree(json, &energy->trees[i]);
     vti_json_array_end(json);
+    vti_json_add_double(json, "cpu_j", energy->tree_count ? vti_energy_cpu_joules(energy) : NAN);
+    vti_json_add_double(json, "threads_j", energy->threads.full);
+    vti_json_add_bool(json, "sampled_lines", energy->tables[VTI_ENERGY_BY_LINE].is_sampled);
     add_footing(json, energy, footing);
     add_items(json, energy, footing);
 }

@@ -2,6 +2,8 @@
 #include "analyze/energy_impl.h"
 #include "base/error.h"
 
+#define START_NS 3e7 /* a start is known to 10 ms, and the watch allows for two such steps */
+
 static void charge(struct vti_energy_row *row, const struct vti_energy_tree *tree,
                    const struct vti_resource_point *from, const struct vti_resource_point *to)
 {
@@ -26,40 +28,9 @@ static void charge_all(struct vti_energy_row *row, const struct vti_energy_tree 
     struct vti_resource_point before = {.time_ns = process->start_ns};
 
     for (size_t i = 0; i < series->count; i++) {
-        if (i || process->start_ns >= tree->intervals[0].begin_ns)
+        if (i || (double)process->start_ns >= (double)tree->intervals[0].begin_ns - START_NS)
             charge(row, tree, i ? &series->points[i - 1] : &before, &series->points[i]);
     }
-}
-
-/* What the program used and none of the rows did: processes that were gone before anybody saw them. */
-static void leave_rest(struct vti_energy *energy)
-{
-    struct vti_energy_table *table = &energy->tables[VTI_ENERGY_BY_PROCESS];
-    struct vti_joules *rest = &table->elsewhere;
-
-    for (size_t i = 0; i < energy->tree_count; i++) {
-        struct vti_cpu_point point;
-
-        for (size_t k = 0; k < energy->trees[i].interval_count; k++) {
-            const struct vti_energy_interval *interval = &energy->trees[i].intervals[k];
-            struct vti_joules cost;
-
-            if (!(interval->own_s > 0))
-                continue;
-            point = (struct vti_cpu_point){.begin_ns = interval->begin_ns,
-                                           .time_ns = interval->end_ns,
-                                           .cpu_ns = (uint64_t)(interval->own_s * 1e9)};
-            cost = vti_energy_cost(&energy->trees[i], &point);
-            vti_joules_add(rest, &cost);
-        }
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        rest->full -= table->rows[i].self.full;
-        rest->dynamic -= table->rows[i].self.dynamic;
-        rest->cpu_s -= table->rows[i].self.cpu_s;
-    }
-    if (rest->cpu_s < 0.001 || rest->full < 0)
-        *rest = (struct vti_joules){.dynamic = 0 * rest->dynamic};
 }
 
 int vti_energy_load_processes(struct vti_energy *energy)
@@ -81,6 +52,5 @@ int vti_energy_load_processes(struct vti_energy *energy)
             charge_all(row, &energy->trees[k], process);
         }
     }
-    leave_rest(energy);
     return 0;
 }

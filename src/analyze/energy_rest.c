@@ -18,8 +18,8 @@ static double found(const struct vti_energy_tree *tree, uint32_t number, uint32_
     struct vti_rest rest = {0};
     double watts;
 
-    *how = VT_ENERGY_ESTIMATED;
-    if (source->watts > 0)
+    *how = source->watts > 0 ? VT_ENERGY_ESTIMATED : source->how;
+    if (source->watts > 0 || source->idle_watts > 0)
         return source->idle_watts;
     for (size_t i = 0; i < tree->log->reading_count; i++) {
         const struct vti_energy_interval *interval = &tree->intervals[i ? i - 1 : 0];
@@ -35,10 +35,10 @@ static double found(const struct vti_energy_tree *tree, uint32_t number, uint32_
     return rest.lowest_watts;
 }
 
-/* A model of constant power: its rest is all of it, whatever the others use. */
-static bool is_constant(const struct vti_energy_log_source *source)
+/* A model of constant power, or a counter whose rest was measured by itself, whatever the others use. */
+static bool is_settled(const struct vti_energy_log_source *source)
 {
-    return source->watts > 0 && source->watts == source->idle_watts;
+    return source->idle_watts > 0 && (source->watts == 0 || source->watts == source->idle_watts);
 }
 
 /* Divides what all use together as they were found to use it. */
@@ -51,14 +51,14 @@ static void divide(struct vti_energy_tree *tree, double watts)
     for (uint32_t i = 0; i < log->source_count; i++) {
         if (!vti_energy_is_added_up(log, i))
             continue;
-        if (is_constant(&log->sources[i]))
+        if (is_settled(&log->sources[i]))
             watts -= tree->rests[i];
         else
             sum += tree->rests[i];
     }
     scale = sum > 0 ? fmax(watts, 0) / sum : 1;
     for (uint32_t i = 0; i < log->source_count; i++)
-        if (log->sources[i].is_defined && !is_constant(&log->sources[i]))
+        if (log->sources[i].is_defined && !is_settled(&log->sources[i]))
             tree->rests[i] *= scale;
 }
 
@@ -85,6 +85,9 @@ void vti_energy_find_rest(struct vti_energy_tree *tree)
         tree->rest_watts = log->rest_watts;
         tree->rest_how = log->rest_how;
     }
+    for (uint32_t i = 0; i < log->source_count && log->rest_for_ns; i++) /* no better than these */
+        if (vti_energy_is_added_up(log, i) && log->sources[i].how > tree->rest_how)
+            tree->rest_how = log->sources[i].how;
     if (isnan(tree->rest_watts))
         tree->rest_how = VT_ENERGY_UNKNOWN;
     for (uint32_t i = 0; i < log->source_count; i++)

@@ -236,6 +236,7 @@ static int take_span(const struct vt_span *span, void *arg)
     struct charging *charging = arg;
     int64_t at = vti_ids_find(&charging->energy->log.track_ids, span->track);
 
+    charging->table->has_any = true;
     /* An async one says nothing of what the thread did meanwhile. */
     return at < 0 || span->async_id
                ? 0
@@ -247,6 +248,7 @@ int vti_energy_load_spans(struct vti_energy *energy, vt_recording *recording)
     struct charging charging;
     int code = begin(&charging, energy, recording, VTI_ENERGY_BY_SPAN);
 
+    charging.table->has_any = !energy->log.track_ids.count; /* not looked for: nobody to charge */
     if (!code && energy->log.track_ids.count)
         code = vt_recording_spans(recording, NULL, take_span, &charging);
     if (!code)
@@ -306,6 +308,7 @@ int vti_energy_load_tasks(struct vti_energy *energy, vt_recording *recording)
 
     if (!code)
         code = vti_tasks_load(recording, &tasks);
+    charging.table->has_any = tasks.task_count > 0;
     if (!code)
         code = charge_tasks(&charging, &tasks);
     if (!code && charging.table->count)

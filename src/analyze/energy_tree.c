@@ -11,6 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define STILL_S                                                                                    \
+    0.05 /* counters are not renewed all the time: the last reading may find nothing new */
+
 /* ---- sources --------------------------------------------------------------------------------- */
 
 bool vti_energy_is_of_part(const struct vti_energy_log_tree *log, uint32_t number)
@@ -254,7 +257,7 @@ static void add_use(struct vti_energy_use *use, const struct charge *charge, dou
         add_known(&use->dynamic_j, vti_share_dynamic(charge->share_j, charge->share_s, rest_watts));
 }
 
-/* An estimate that ended when a counter came is not missed after that. */
+/* An estimate that ended when a counter came is not missed after that, nor what the end cut off. */
 static double missed(const struct vti_energy_tree *tree, uint32_t number,
                      const struct charge *charge)
 {
@@ -267,6 +270,8 @@ static double missed(const struct vti_energy_tree *tree, uint32_t number,
             log->sources[i].part == log->sources[number].part &&
             log->sources[i].how < VT_ENERGY_ESTIMATED)
             end_ns = log->readings[charge->last].time_ns;
+    if ((double)end_ns - (double)log->readings[charge->last].time_ns < STILL_S * 1e9)
+        end_ns = log->readings[charge->last].time_ns;
     seconds = ((double)end_ns - (double)log->readings[0].time_ns) / 1e9 - charge->known_s;
     return seconds > 1e-6 ? seconds : 0;
 }

@@ -16,6 +16,17 @@ static const char rule[] =
     "Dynamic leaves out what they use at rest. What sleeps gets nothing. Memory, GPU and the rest "
     "of the machine are in the sums above only.";
 
+static const char unseen[] =
+    "Processes are looked at some times a second: the last row is what they used "
+    "after the last look, or before there was one.";
+
+static const char scaled[] = " Rows had more CPU time than is known of the program, and were "
+                             "scaled down to it: nobody waited "
+                             "for some of its processes.";
+
+static const char sampled[] =
+    " Lines of C are estimated, by their part of the samples of the stack.";
+
 /* Of all rows: each joule is in one of them or elsewhere. */
 static double sum_of(const struct vti_energy_table *table)
 {
@@ -65,8 +76,8 @@ static void add_elsewhere(struct vti_table *table, const struct vti_energy_view 
     if (!(rest->cpu_s > 0))
         return;
     add_figures(table, &row, all, is_wide);
-    vti_table_text(table, view->by == VTI_ENERGY_BY_PROCESS ? "(gone before anybody saw them)"
-                                                            : "(nothing of these was open)");
+    vti_table_text(table, view->by == VTI_ENERGY_BY_PROCESS ? "(not seen by process)"
+                                                            : "(none open, or not seen)");
 }
 
 static void add_rows(struct vti_table *table, const struct vti_energy_view *view, bool is_wide)
@@ -79,6 +90,20 @@ static void add_rows(struct vti_table *table, const struct vti_energy_view *view
         add_row(table, view, &rows->rows[i]);
     }
     add_elsewhere(table, view, all, is_wide);
+}
+
+/* There are no rows: whether there could have been any. */
+static void say_none(enum vti_energy_by by, bool has_any)
+{
+    static const char *const ways[VTI_ENERGY_BY_COUNT] = {
+        [VTI_ENERGY_BY_LINE] = " (record with `run -l`)"};
+    const char *word = vti_energy_by_word(by);
+
+    if (has_any || by == VTI_ENERGY_BY_PROCESS)
+        printf("\nno joules by %s: none was seen while a thread ran\n", word);
+    else
+        printf("\nno joules by %s: this recording has no %ss%s\n", word, word,
+               ways[by] ? ways[by] : "");
 }
 
 int vti_energy_print_table(const struct vti_energy_view *view)
@@ -95,8 +120,7 @@ int vti_energy_print_table(const struct vti_energy_view *view)
     int code;
 
     if (!rows->count) {
-        printf("\nno joules by %s: none was seen while a thread ran\n",
-               vti_energy_by_word(view->by));
+        say_none(view->by, rows->has_any);
         return 0;
     }
     memcpy(columns, is_wide ? wide : narrow, count * sizeof *columns);
@@ -115,7 +139,29 @@ int vti_energy_print_table(const struct vti_energy_view *view)
     return code;
 }
 
-int vti_energy_print_rule(void)
+/* Whose joules the rows are, and what of the program's is in none of them. */
+static int print_cover(const struct vti_energy_view *view)
 {
-    return vti_energy_print_prose("\n", rule);
+    bool is_sampled = view->energy->tables[VTI_ENERGY_BY_LINE].is_sampled &&
+                      (view->by == VTI_ENERGY_BY_LINE || !view->file);
+    double program = vti_energy_cpu_joules(view->energy);
+    char seen[VTI_JOULES_BYTES], all[VTI_JOULES_BYTES], text[480];
+
+    if (view->by == VTI_ENERGY_BY_PROCESS)
+        return view->energy->tables[view->by].elsewhere.cpu_s > 0
+                   ? vti_energy_print_prose("\n", unseen)
+                   : 0;
+    snprintf(text, sizeof text,
+             "Of threads that record: %s of the %s that the program used of the processors.%s%s",
+             vti_text_joules(seen, fmin(view->energy->threads.full, program)),
+             vti_text_joules(all, program), is_sampled ? sampled : "",
+             view->energy->tables[view->by].is_scaled ? scaled : "");
+    return vti_energy_print_prose("\n", text);
+}
+
+int vti_energy_print_rule(const struct vti_energy_view *view)
+{
+    int code = print_cover(view);
+
+    return code ? code : vti_energy_print_prose("\n", rule);
 }

@@ -17,6 +17,14 @@ enum vti_counter_kind {
     VTI_COUNTER_LOAD    /* from idle_watts to watts, by what of the machine is busy */
 };
 
+/* A reading that joules are counted from. */
+struct vti_mark {
+    bool is_set, was_still; /* was_still: it has shown it again since, and had moved before */
+    uint64_t value;
+    double open_s;   /* since then … */
+    double asleep_s; /* … and how much of that the machine slept */
+};
+
 struct vti_counter {
     struct vt_energy_source source;
     enum vti_counter_kind kind;
@@ -32,11 +40,19 @@ struct vti_counter {
     const void *library;
     unsigned long long seen_us; /* the newest that the card told of processes */
     /* Since the last reading: */
-    bool has_value, has_last;
-    uint64_t value, last, taken_ns; /* taken_ns: when it was asked last; 0: never */
-    double lost_s, open_s;          /* unknown for good, and unless it comes back */
-    double step_j, step_s; /* what the last reading added, for how long; 0: nothing known */
-    unsigned doubts;       /* times in a row that it was less than its parts */
+    bool has_value;
+    uint64_t value, taken_ns; /* taken_ns: when it was asked last; 0: never */
+    double asleep_s;          /* of the time since then: the machine was */
+    struct vti_mark last;     /* credible: since then is unknown unless it comes back … */
+    struct vti_mark odd;      /* … and one after it that was not */
+    double lost_s;            /* unknown for good … */
+    double covered_s;         /* … of which an estimate stood for it */
+    double step_j, step_s;    /* what the last reading added, for how long; 0: nothing known */
+    double parts_j;           /* of what is in it, since its own last step */
+    unsigned doubts;          /* times in a row that it was less than its parts … */
+    double doubts_s;          /* … and for how long */
+    bool is_mirror;           /* of the one that it is inside … */
+    unsigned apart;           /* … which showed another value so many times in a row */
     /* The program's: */
     double window_j, window_s, share_j, share_s;
     double charged_s; /* time for which its part is known */

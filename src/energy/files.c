@@ -16,12 +16,22 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t boot_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t boot_ns(void)
+{
+    return clock_ns(CLOCK_BOOTTIME);
+}
+
+static uint64_t awake_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 static int open_file(const char *path)
@@ -34,7 +44,7 @@ static int open_event(const struct perf_event_attr *attr, int cpu)
     return (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-const struct vti_energy_hooks vti_energy_hooks_default = {boot_ns, open_file, open_event};
+const struct vti_energy_hooks vti_energy_hooks_default = {boot_ns, awake_ns, open_file, open_event};
 
 bool vti_energy_parse_number(const char *text, uint64_t *value)
 {

@@ -10,7 +10,8 @@ struct perf_event_attr;
 
 /* What is asked of the system; tests have their own. */
 struct vti_energy_hooks {
-    uint64_t (*now_ns)(void); /* of a clock that goes on while the machine sleeps */
+    uint64_t (*now_ns)(void);   /* of a clock that goes on while the machine sleeps … */
+    uint64_t (*awake_ns)(void); /* … and of one that does not */
     int (*open)(const char *path);
     int (*open_event)(const struct perf_event_attr *attr, int cpu);
 };

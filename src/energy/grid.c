@@ -1,6 +1,8 @@
 /* grid.c - grams of CO2e for a kWh, by country: the table of data/grid_intensity.csv. */
 #include <venturi/energy.h>
 
+#include "base/number.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +30,15 @@ static void read_table(void)
     for (; *line && country_count < COUNTRIES_MOST;
          line += strcspn(line, "\n"), line += *line == '\n') {
         struct country *country = &countries[country_count];
+        int at = 0;
+        char *end;
 
-        if (sscanf(line, "%3[A-Z],%2[A-Z],%39[^,\n],%lf,%d", country->iso3, country->iso2,
-                   country->name, &country->grams, &country->year) == 5)
-            country_count++;
+        if (sscanf(line, "%3[A-Z],%2[A-Z],%39[^,\n],%n", country->iso3, country->iso2,
+                   country->name, &at) != 3 ||
+            !at)
+            continue;
+        country->grams = vti_number_read(line + at, &end);
+        country_count += end != line + at && sscanf(end, ",%d", &country->year) == 1;
     }
 }
 

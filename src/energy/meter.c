@@ -139,8 +139,12 @@ void vti_meter_look(vt_energy *meter, uint64_t now_ns)
         counter->lost_s = meter->wall_s;
         for (size_t k = 0; k < before && counter->source.inside < 0; k++)
             if (meter->counters[k]->source.part == counter->source.part &&
-                meter->counters[k]->kind == VTI_COUNTER_LOAD)
+                meter->counters[k]->kind == VTI_COUNTER_LOAD) {
                 meter->counters[k]->source.is_over = 1;
+                counter->covered_s = meter->wall_s;
+            }
+        vti_counter_ask(counter);
+        vti_counter_step(counter, now_ns, -1);
     }
     vti_nest_platform(meter);
 }
@@ -170,6 +174,8 @@ static void open_machine(vt_energy *meter, pid_t pid)
     vti_family_init(&meter->family, &meter->source, NULL);
     if (!is_real)
         meter->family.kept_most = 0;
+    else if (!pid || pid == getpid())
+        meter->family.group = getpgrp();
     vti_family_round(&meter->family, meter->machine.last_pid, 0);
     meter->has_program = pid >= 0 && vti_family_add(&meter->family, pid ? pid : getpid());
 }

@@ -41,10 +41,11 @@ struct vt_energy {
     bool had_busy, had_own;
     uint64_t last_busy_ns, last_own_ns, resident_bytes;
     uint64_t taken_ns, looked_ns; /* looked: for sources that are new */
+    uint64_t asleep_ns;           /* the machine's sleep until the last reading */
     uint64_t takes;
     bool is_looking;
     bool is_baseline;
-    double baseline_begin_s;
+    double baseline_begin_s, baseline_others_s; /* CPU time of others until it began */
 };
 
 /* As vt_energy_open(), with other hooks. */
@@ -69,7 +70,7 @@ bool vti_meter_has(const vt_energy *meter, enum vt_energy_part part);
 /* Whether it counts for its part: it is in none, or in one of another part. */
 bool vti_meter_is_of_part(const vt_energy *meter, const struct vti_counter *counter);
 
-/* Looks for sources that have come since, now and then. */
+/* Looks for sources that have come since, now and then: after a reading, which was the last of what they replace. */
 void vti_meter_look(vt_energy *meter, uint64_t now_ns);
 
 void vti_meter_advise(vt_energy *meter, const char *format, ...)

@@ -2,7 +2,7 @@
  * nest.c - which sources are in others, and which show the same as others: those are not added up.
  *
  * Processors that count each die show the counter of the whole package for each: the same number twice in a row, and
- * moving, is one counter.
+ * moving, is one counter, until they differ: not only once, as of two readings with a step in between.
  */
 #include "energy/meter.h"
 
@@ -11,6 +11,8 @@
 
 #define DOUBT 0.8 /* of its parts, so many times in a row */
 #define DOUBTS_MOST 5
+#define DOUBTS_S 1 /* … and so long: some are renewed only now and then */
+#define APART_MOST 3
 
 static bool is_contained(const struct vti_counter *counter, const struct vti_counter *platform)
 {
@@ -45,18 +47,22 @@ void vti_nest_doubt(vt_energy *meter)
     for (size_t i = 0; i < meter->count; i++) {
         struct vti_counter *platform = meter->counters[i];
         int32_t first = -1;
-        double joules = 0;
+        bool is_less;
 
         if (platform->source.part != VT_ENERGY_PLATFORM || platform->source.inside >= 0)
             continue;
         for (size_t k = 0; k < meter->count; k++)
             if (meter->counters[k]->source.inside == (int32_t)i) {
-                joules += meter->counters[k]->step_j;
+                platform->parts_j += meter->counters[k]->step_j;
                 first = first < 0 ? (int32_t)k : first;
             }
-        platform->doubts = first >= 0 && platform->step_j < DOUBT * joules ? platform->doubts + 1
-                                                                           : 0;
-        if (platform->doubts < DOUBTS_MOST)
+        if (platform->step_s <= 0)
+            continue; /* it said nothing: that is no less than they are */
+        is_less = first >= 0 && platform->step_j < DOUBT * platform->parts_j;
+        platform->doubts = is_less ? platform->doubts + 1 : 0;
+        platform->doubts_s = is_less ? platform->doubts_s + platform->step_s : 0;
+        platform->parts_j = 0;
+        if (platform->doubts < DOUBTS_MOST || platform->doubts_s < DOUBTS_S)
             continue;
         for (size_t k = 0; k < meter->count; k++)
             if (meter->counters[k]->source.inside == (int32_t)i)
@@ -74,20 +80,45 @@ static bool can_mirror(const struct vti_counter *a, const struct vti_counter *b)
            !strcmp(a->source.from, b->source.from) && strcmp(a->source.from, "nvml") != 0;
 }
 
+static bool is_same(const struct vti_counter *a, const struct vti_counter *b)
+{
+    return a->last.is_set && b->last.is_set && a->value == b->value &&
+           a->last.value == b->last.value && a->value != a->last.value;
+}
+
+/* Two that went alike by chance: all that it counted is its own. */
+static void part(const vt_energy *meter, struct vti_counter *counter)
+{
+    const struct vti_counter *other = meter->counters[counter->source.inside];
+
+    if (!counter->has_value || !other->has_value)
+        return;
+    counter->apart = counter->value == other->value ? 0 : counter->apart + 1;
+    if (counter->apart < APART_MOST)
+        return;
+    counter->is_mirror = false;
+    counter->source.inside = other->source.inside;
+    snprintf(counter->source.note, sizeof counter->source.note, "showed the same as %s, once",
+             other->source.name);
+}
+
 /* Before the values become joules: `last` is still that of the reading before. */
 void vti_nest_mirrors(vt_energy *meter)
 {
     for (size_t i = 1; i < meter->count; i++) {
         struct vti_counter *counter = meter->counters[i];
 
+        if (counter->is_mirror)
+            part(meter, counter);
         for (size_t k = 0; k < i && vti_meter_is_of_part(meter, counter); k++) {
             const struct vti_counter *other = meter->counters[k];
 
             if (!vti_meter_is_of_part(meter, other) || !can_mirror(other, counter) ||
-                !counter->has_last || !other->has_last || counter->value != other->value ||
-                counter->last != other->last || counter->value == counter->last)
+                !is_same(counter, other))
                 continue;
             counter->source.inside = (int32_t)k;
+            counter->is_mirror = true;
+            counter->apart = 0;
             snprintf(counter->source.note, sizeof counter->source.note, "shows the same as %s",
                      other->source.name);
             break;

@@ -3,6 +3,7 @@
  *
  * The kernel unwraps them. One CPU of each package is asked; `cpumask` names them.
  */
+#include "base/number.h"
 #include "energy/meter.h"
 
 #include <errno.h>
@@ -88,7 +89,7 @@ static bool describe(const vt_energy *meter, const char *event, struct perf_even
                          meter->sysfs, event) ||
         !vti_energy_read_text(&meter->hooks, path, text, sizeof text))
         return false;
-    *scale = strtod(text, NULL);
+    *scale = vti_number_read(text, NULL);
     memset(attr, 0, sizeof *attr);
     attr->size = sizeof *attr;
     attr->type = (uint32_t)type;

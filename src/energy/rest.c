@@ -36,11 +36,13 @@ void vti_rest_add(struct vti_rest *rest, double joules, double seconds, double l
     rest->open_j += joules;
     rest->open_s += seconds;
     rest->open_busy += seconds * (load < 0 ? 1 : load);
-    if (rest->open_s < SHORTEST_S)
+    if (rest->open_s < SHORTEST_S || rest->open_j <= 0) /* nothing at all: not renewed yet */
         return;
     watts = rest->open_j / rest->open_s;
     if (rest->lowest_watts == 0 || watts < rest->lowest_watts)
         rest->lowest_watts = watts;
+    if (watts > rest->highest_watts)
+        rest->highest_watts = watts;
     if (rest->open_busy <= QUIET_LOAD * rest->open_s) {
         rest->joules[bin_of(watts)] += rest->open_j;
         rest->seconds[bin_of(watts)] += rest->open_s;

@@ -11,7 +11,7 @@ struct vti_rest {
     double joules[VTI_REST_BINS], seconds[VTI_REST_BINS];
     double open_j, open_s, open_busy; /* gathered until it is long enough to say something */
     double quiet_s;
-    double lowest_watts; /* of all intervals, also of those with load; 0: none yet */
+    double lowest_watts, highest_watts; /* of all intervals, also of those with load; 0: none yet */
 };
 
 /* An interval; `load` 0 to 1, the busy part of the machine, negative if unknown. */

@@ -2,6 +2,7 @@
 #include "energy/share.h"
 
 #define CARRY_MOST_S 0.1
+#define NOISE 1e-9        /* of a difference that should be nothing */
 #define WINDOW_S 0.95     /* shares are settled so often … */
 #define WINDOW_BUSY_S 0.1 /* … or when steps of 10 ms do not matter any more */
 
@@ -35,5 +36,5 @@ double vti_share_dynamic(double share_j, double share_s, double rest_watts)
 {
     double beyond = share_j - rest_watts * share_s;
 
-    return beyond > 0 ? beyond : 0;
+    return beyond > NOISE * share_j ? beyond : 0;
 }

@@ -40,7 +40,7 @@ double vti_meter_rest(const vt_energy *meter, const struct vti_counter *counter,
 {
     double watts;
 
-    *how = VT_ENERGY_MEASURED;
+    *how = counter->source.how; /* no better than what measured it */
     if (counter->baseline_watts >= 0)
         return counter->baseline_watts;
     *how = VT_ENERGY_ESTIMATED;
@@ -125,10 +125,11 @@ void vti_meter_sum(const vt_energy *meter, struct vt_energy_sum *sum)
     }
     for (size_t i = 0; i < meter->count; i++) {
         const struct vti_counter *counter = meter->counters[i];
+        double unknown_s = counter->source.unknown_s - counter->covered_s;
 
         add_counter(meter, counter, open, scale, sum);
-        if (counter->source.inside < 0 && counter->source.unknown_s > sum->unknown_s)
-            sum->unknown_s = counter->source.unknown_s;
+        if (counter->source.inside < 0 && unknown_s > sum->unknown_s)
+            sum->unknown_s = unknown_s;
     }
     sum->wall_s = meter->wall_s;
     sum->own_cpu_s = meter->has_program ? meter->own_s : -1;

@@ -6,6 +6,8 @@
  */
 #include "energy/meter.h"
 
+#define BASELINE_LOAD 0.1 /* of the CPUs: with more, a machine does not rest */
+
 /* ---- readings ------------------------------------------------------------------------------------ */
 
 /* What the program and the machine did since the last reading. */
@@ -34,6 +36,19 @@ static void take_work(vt_energy *meter, uint64_t now_ns)
     if (!meter->had_own || total.cpu.all_ns > meter->last_own_ns)
         meter->last_own_ns = total.cpu.all_ns;
     meter->had_own = true;
+}
+
+/* What the machine slept since the last reading; one clock stands meanwhile. */
+static double take_sleep(vt_energy *meter, uint64_t now_ns)
+{
+    uint64_t awake_ns = meter->hooks.awake_ns();
+    uint64_t asleep_ns = now_ns > awake_ns ? now_ns - awake_ns : 0;
+    double seconds = meter->takes && asleep_ns > meter->asleep_ns
+                         ? (double)(asleep_ns - meter->asleep_ns) / 1e9
+                         : 0;
+
+    meter->asleep_ns = asleep_ns;
+    return seconds;
 }
 
 static void settle(vt_energy *meter)
@@ -100,19 +115,18 @@ static void charge(vt_energy *meter)
 void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
 {
     uint64_t now_ns = meter->hooks.now_ns();
+    double asleep_s = take_sleep(meter, now_ns);
     double load = -1;
 
     if (now_ns < meter->taken_ns)
         now_ns = meter->taken_ns;
-    if (meter->takes)
-        vti_meter_look(meter, now_ns);
-    else
-        meter->looked_ns = now_ns;
     take_work(meter, now_ns);
     if (meter->step_busy_s >= 0 && meter->step_wall_s > 0)
         load = meter->step_busy_s / (meter->step_wall_s * meter->machine.cpu_count);
-    for (size_t i = 0; i < meter->count; i++)
+    for (size_t i = 0; i < meter->count; i++) {
+        meter->counters[i]->asleep_s = asleep_s;
         vti_counter_ask(meter->counters[i]);
+    }
     vti_nest_mirrors(meter);
     for (size_t i = 0; i < meter->count; i++) {
         struct vti_counter *counter = meter->counters[i];
@@ -125,6 +139,10 @@ void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
     meter->own_s += meter->step_own_s > 0 ? meter->step_own_s : 0;
     meter->busy_s += meter->step_busy_s > 0 ? meter->step_busy_s : 0;
     charge(meter);
+    if (meter->takes)
+        vti_meter_look(meter, now_ns);
+    else
+        meter->looked_ns = now_ns;
     meter->taken_ns = now_ns;
     meter->takes++;
     if (sum)
@@ -133,11 +151,25 @@ void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
 
 /* ---- rest ---------------------------------------------------------------------------------------- */
 
+/* Whoever works meanwhile makes rest too high: said, since nothing can be done about it. */
+static void doubt_baseline(vt_energy *meter)
+{
+    double cpus_s = (meter->wall_s - meter->baseline_begin_s) * meter->machine.cpu_count;
+    double others_s = meter->busy_s - meter->own_s - meter->baseline_others_s;
+
+    if (cpus_s > 0 && others_s >= BASELINE_LOAD * cpus_s)
+        vti_meter_advise(meter,
+                         "other programs kept %.0f %% of the CPUs busy during the baseline: rest "
+                         "is too high, and what goes beyond it too low",
+                         100 * (others_s < cpus_s ? others_s / cpus_s : 1));
+}
+
 void vt_energy_baseline_begin(vt_energy *meter)
 {
     vt_energy_take(meter, NULL);
     meter->is_baseline = true;
     meter->baseline_begin_s = meter->wall_s;
+    meter->baseline_others_s = meter->busy_s - meter->own_s;
     for (size_t i = 0; i < meter->count; i++) {
         struct vti_counter *counter = meter->counters[i];
 
@@ -162,8 +194,11 @@ double vt_energy_baseline_end(vt_energy *meter)
 
         if (seconds > 0)
             counter->baseline_watts = joules / seconds;
+        if (seconds > 0 && counter->kind != VTI_COUNTER_LOAD)
+            counter->source.idle_watts = counter->baseline_watts;
         if (counter->source.inside < 0 && !counter->source.is_over && watts >= 0)
             watts = seconds > 0 ? watts + counter->baseline_watts : -1;
     }
+    doubt_baseline(meter);
     return watts;
 }

@@ -7,6 +7,8 @@
  */
 #include "energy/tables.h"
 
+#include "base/number.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -148,7 +150,7 @@ enum vti_tdp vti_tdp_find(const char *name, double *watts, char *entry, size_t r
 
         if (*line == '#' || !comma || !contains(line, len, telling_word(&cpu)))
             continue;
-        value = strtod(comma + 1, NULL);
+        value = vti_number_read(comma + 1, NULL);
         split(&words, line, (size_t)(comma - line));
         fits = value > 0 && words.count ? fit(&cpu, &words) : 0;
         if (fits < best || !fits)

@@ -49,7 +49,8 @@ struct vti_family_total {
 
 struct vti_family {
     const struct vti_proc_source *source; /* borrowed */
-    const char *session; /* borrowed: what our processes have in their environment; or NULL */
+    const char *session; /* borrowed: what our processes have in their environment; or NULL … */
+    pid_t group;         /* … then the kernel's group that orphans of ours are in; 0: none */
     struct vti_watched *watched; /* owned; newest first, so that children come before parents */
     struct vti_watched *ended;   /* owned; in the last round */
     uint32_t count;              /* of watched */

@@ -20,19 +20,32 @@
 
 void vti_family_find_ancestors(struct vti_family *family)
 {
-    pid_t pid = getpid();
+    struct vti_proc_kin kin = {.parent = getpid()};
 
     family->ancestors[family->ancestor_count++] = 1;
     while (family->ancestor_count < VTI_ANCESTORS_MOST &&
-           vti_proc_parent_of(family->source, pid, &pid) && pid > 1)
-        family->ancestors[family->ancestor_count++] = pid;
+           vti_proc_kin_of(family->source, kin.parent, &kin) && kin.parent > 1)
+        family->ancestors[family->ancestor_count++] = kin.parent;
 }
 
-static bool is_orphan_of_ours(const struct vti_family *family, pid_t pid, pid_t parent)
+/* Of our group in our time. Who gets orphans is in another session; a shell of our own may have started it itself. */
+static bool is_of_our_group(const struct vti_family *family, const struct vti_proc_kin *kin)
 {
-    for (unsigned i = 0; i < family->ancestor_count && family->session; i++)
-        if (family->ancestors[i] == parent)
-            return vti_proc_has_variable(family->source, pid, SESSION_VARIABLE, family->session);
+    struct vti_proc_kin parent;
+
+    return family->group && kin->group == family->group &&
+           kin->start_clock >= family->begin_clock &&
+           vti_proc_kin_of(family->source, kin->parent, &parent) && parent.session != kin->session;
+}
+
+static bool is_orphan_of_ours(const struct vti_family *family, pid_t pid,
+                              const struct vti_proc_kin *kin)
+{
+    for (unsigned i = 0; i < family->ancestor_count; i++)
+        if (family->ancestors[i] == kin->parent)
+            return family->session ? vti_proc_has_variable(family->source, pid, SESSION_VARIABLE,
+                                                           family->session)
+                                   : is_of_our_group(family, kin);
     return false;
 }
 
@@ -40,16 +53,16 @@ static bool is_orphan_of_ours(const struct vti_family *family, pid_t pid, pid_t 
  * whose it is. */
 static bool consider(struct vti_family *family, pid_t pid)
 {
+    struct vti_proc_kin kin;
     uint64_t ns;
-    pid_t parent;
 
     if (vti_family_find(family, pid))
         return true;
     if ((family->source->cpu_ns && !family->source->cpu_ns(pid, &ns)) ||
-        !vti_proc_parent_of(family->source, pid, &parent))
+        !vti_proc_kin_of(family->source, pid, &kin))
         return false;
     if (pid != getpid() &&
-        (vti_family_find(family, parent) || is_orphan_of_ours(family, pid, parent)))
+        (vti_family_find(family, kin.parent) || is_orphan_of_ours(family, pid, &kin)))
         vti_family_add(family, pid);
     return true;
 }

@@ -7,7 +7,8 @@
 /* Who gets processes whose parents have ended: 1, and those above us that may have asked for it. */
 void vti_family_find_ancestors(struct vti_family *family);
 
-/* Adds what is new since the last time: children of those watched, and orphans with our session in their environment. */
+/* Adds what is new since the last time: children of those watched, and orphans with our session in their environment, or
+ * of our group. */
 void vti_family_find_new(struct vti_family *family, pid_t last_pid, uint64_t now_ns);
 
 #endif

@@ -7,6 +7,7 @@
 #include "watch/proc.h"
 
 #include "base/bytes.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,8 @@
 enum {
     STATE,
     PARENT,
+    GROUP,
+    SESSION,
     USER = 11,
     SYSTEM,
     REAPED_USER,
@@ -116,6 +119,8 @@ static bool parse_stat(const struct vti_proc_source *source, char *line,
     user = clock_ns(source, fields[USER]);
     system = clock_ns(source, fields[SYSTEM]);
     reading->parent = (pid_t)fields[PARENT];
+    reading->group = (pid_t)fields[GROUP];
+    reading->session = (pid_t)fields[SESSION];
     reading->start_clock = fields[START];
     reading->reaped.user_ns = clock_ns(source, fields[REAPED_USER]);
     reading->reaped.all_ns = vti_add_capped(reading->reaped.user_ns,
@@ -170,7 +175,7 @@ bool vti_proc_take(const struct vti_proc_source *source, pid_t pid, struct vti_p
     return true;
 }
 
-bool vti_proc_parent_of(const struct vti_proc_source *source, pid_t pid, pid_t *parent)
+bool vti_proc_kin_of(const struct vti_proc_source *source, pid_t pid, struct vti_proc_kin *kin)
 {
     struct vti_proc_reading reading = {0};
     char text[1024];
@@ -178,7 +183,8 @@ bool vti_proc_parent_of(const struct vti_proc_source *source, pid_t pid, pid_t *
     bool is_there = read_file(source, pid, "stat", &fd, false, text, sizeof text) &&
                     parse_stat(source, text, &reading);
 
-    *parent = reading.parent;
+    *kin = (struct vti_proc_kin){reading.parent, reading.group, reading.session,
+                                 reading.start_clock};
     return is_there;
 }
 
@@ -313,8 +319,8 @@ static bool parse_busy(const struct vti_machine *machine, const char *text, uint
 static bool parse_uptime(const struct vti_machine *machine, const char *text, uint64_t *busy_ns)
 {
     char *end;
-    double up = strtod(text, &end);
-    double busy = (up * machine->cpu_count - strtod(end, NULL)) * SECOND_NS;
+    double up = vti_number_read(text, &end);
+    double busy = (up * machine->cpu_count - vti_number_read(end, NULL)) * SECOND_NS;
 
     if (!(busy >= 0 && busy < 1e19))
         return false;

@@ -31,7 +31,7 @@ struct vti_proc_reading {
     bool has_stat, has_cpu, has_io;
     char state; /* 'Z': ended, nobody has waited for it yet */
     char name[64];
-    pid_t parent;
+    pid_t parent, group, session;
     uint64_t start_clock;       /* in clock ticks since the machine was started */
     struct vti_cpu_time cpu;    /* its own */
     struct vti_cpu_time reaped; /* of processes below that were waited for */
@@ -53,8 +53,13 @@ bool vti_proc_take(const struct vti_proc_source *source, pid_t pid, struct vti_p
                    bool is_kept, struct vti_proc_reading *reading);
 void vti_proc_files_close(struct vti_proc_files *files);
 
-/* Its parent; false if that cannot be read. A third of the cost of all. */
-bool vti_proc_parent_of(const struct vti_proc_source *source, pid_t pid, pid_t *parent);
+struct vti_proc_kin {
+    pid_t parent, group, session; /* group, session: the kernel's, of jobs and terminals */
+    uint64_t start_clock;
+};
+
+/* False if that cannot be read. A third of the cost of all. */
+bool vti_proc_kin_of(const struct vti_proc_source *source, pid_t pid, struct vti_proc_kin *kin);
 
 /* The most memory that it ever had resident, 0 if that is unknown. */
 uint64_t vti_proc_peak(const struct vti_proc_source *source, pid_t pid);

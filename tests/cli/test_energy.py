@@ -308,7 +308,7 @@ def test_processes(venturi, energy, tmp_path):
                            "idle": (0, 0)}
     assert found["elsewhere"]["share_j"] == pytest.approx(5, abs=0.01) and whole(found) == pytest.approx(50, abs=0.01)
     text = venturi("energy", "--by", "process", path, check=0).stdout
-    assert "60%" in text and "child (101)" in text and "gone before" in text
+    assert "60%" in text and "child (101)" in text and "(not seen by process)" in text
 
 
 def test_power_that_changes(energy, tmp_path):
@@ -367,6 +367,26 @@ def test_items(venturi, energy, tmp_path):
     report = venturi("report", path, check=0).stdout
     assert "25.0 J per 1,000" in report and "\nEnergy" in report
     assert json.loads(venturi("report", "--json", path, check=0).stdout)["energy"]["items"]["raw"] == 2000
+
+
+@pytest.mark.parametrize("raw, done, shown, said", [(-5, None, False, False), (10, 20, True, True), (10, 10, True, False)])
+def test_items_that_cannot_be(venturi, energy, tmp_path, raw, done, shown, said):
+    recording = Metered()
+    recording.site(1, "main")
+    recording.site(7, "venturi.items", kind=2)
+    recording.site(8, "venturi.items.effective", kind=2)
+    events = recording.events(0, 0)
+    events.begin(0, 1)
+    events.counter(0, 7, raw)
+    if done is not None:
+        events.counter(0, 8, done)
+    events.end(SECONDS * 10 ** 9)
+    events.write()
+    path = saved(recording, tmp_path)
+    assert bool(energy(path)["items"]) == shown
+    text = " ".join(venturi("energy", path, check=0).stdout.split())
+    assert ("items:" in text) == shown
+    assert ("more done than begun" in text) == said
 
 
 def findings(venturi, path, kind):

@@ -125,6 +125,49 @@ static void test_jumps(void **state)
     vt_energy_close(meter);
 }
 
+/* Something that runs never uses nothing: a counter that moved and stands still says nothing of that time. */
+static void test_stands_still(void **state)
+{
+    struct vt_energy_sum sum = {.takes = 0};
+    vt_energy *meter;
+
+    (void)state;
+    kit_zone("intel-rapl:0", "package-0", 100);
+    meter = open_cpu();
+    for (int i = 0; i <= 10; i++) {
+        kit_energy("intel-rapl:0", 100 + i);
+        sum = kit_take(meter);
+        kit_pass(0.1);
+    }
+    for (int i = 1; i <= 6; i++) {
+        sum = kit_take(meter);
+        assert_near(sum.unknown_s, 0.1 * i, 1e-9);
+        kit_pass(0.1);
+    }
+    assert_near(sum.all.gross_j, 10, 1e-6);
+    assert_int_equal(kit_source(meter, "package-0")->gaps, 0);
+    kit_energy("intel-rapl:0", 117); /* it had only not said so */
+    sum = kit_take(meter);
+    assert_near(sum.all.gross_j, 17, 1e-6);
+    assert_near(sum.unknown_s, 0, 1e-9);
+    for (int i = 0; i < 6; i++) {
+        kit_pass(0.1);
+        kit_take(meter);
+    }
+    kit_pass(0.1);
+    kit_energy("intel-rapl:0", 118); /* it had not counted: nobody knows what was used */
+    sum = kit_take(meter);
+    assert_near(sum.unknown_s, 0.7, 1e-9);
+    kit_pass(0.1);
+    kit_energy("intel-rapl:0", 119);
+    sum = kit_take(meter);
+    assert_near(sum.all.gross_j, 18, 1e-6);
+    assert_near(sum.unknown_s, 0.7, 1e-9);
+    kit_pass(0.001); /* not renewed yet */
+    assert_near(kit_take(meter).unknown_s, 0.7, 1e-9);
+    vt_energy_close(meter);
+}
+
 /* The file is not there for one reading: neither nothing nor a range is booked, and what it counted comes after. */
 static void test_unreadable_once(void **state)
 {
@@ -230,12 +273,15 @@ static void test_plugged_in(void **state)
     kit_zone("intel-rapl:0", "package-0", 100);
     kit_pass(6);
     sum = kit_take(meter);
-    assert_near(kit_source(meter, "package-0")->unknown_s, 6, 1e-6);
+    assert_near(kit_source(meter, "package-0")->unknown_s, 12, 1e-6);
     assert_int_equal(kit_source(meter, "processors")->is_over, 1);
+    assert_near(sum.all.gross_j, 12 * 12, 1e-6); /* up to now there is nothing better */
+    assert_near(sum.unknown_s, 0, 1e-9);
     kit_energy("intel-rapl:0", 150);
     kit_pass(1);
     sum = kit_take(meter);
-    assert_near(sum.all.gross_j, 12 * 6 + 50, 1e-6);
+    assert_near(sum.all.gross_j, 12 * 12 + 50, 1e-6);
+    assert_near(sum.unknown_s, 0, 1e-9);
     vt_energy_close(meter);
 }
 
@@ -427,21 +473,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
-        TEST(test_constant_power),
-        TEST(test_wraps),
-        TEST(test_wraps_twice),
-        TEST(test_steps_back),
-        TEST(test_jumps),
-        TEST(test_unreadable_once),
-        TEST(test_garbage),
-        TEST(test_unplugged),
-        TEST(test_plugged_in),
-        TEST(test_replaced_files),
-        TEST(test_nested),
-        TEST(test_platform),
-        TEST(test_platform_that_is_less_than_its_parts),
-        TEST(test_mirrored_dies),
-        TEST(test_two_packages),
+        TEST(test_constant_power),  TEST(test_wraps),
+        TEST(test_wraps_twice),     TEST(test_steps_back),
+        TEST(test_jumps),           TEST(test_stands_still),
+        TEST(test_unreadable_once), TEST(test_garbage),
+        TEST(test_unplugged),       TEST(test_plugged_in),
+        TEST(test_replaced_files),  TEST(test_nested),
+        TEST(test_platform),        TEST(test_platform_that_is_less_than_its_parts),
+        TEST(test_mirrored_dies),   TEST(test_two_packages),
         TEST(test_not_permitted),
     };
 

@@ -301,6 +301,37 @@ static void test_baseline(void **state)
     vt_energy_close(meter);
 }
 
+/* Rest is known no better than what it was measured with, and others who worked meanwhile are named. */
+static void test_baseline_of_others(void **state)
+{
+    struct vt_energy_sum sum;
+    vt_energy *meter;
+
+    (void)state;
+    kit_zone("intel-rapl:0", "package-0", 0);
+    kit_process(100, 1, 0, 0, 0, 100);
+    kit_busy(0);
+    meter = kit_open(100);
+    vt_energy_baseline_begin(meter);
+    kit_pass(1);
+    kit_energy("intel-rapl:0", 10);
+    kit_process(100, 1, 0, 1, 0, 100); /* what it does itself is not others' */
+    kit_busy(1.1);
+    vt_energy_baseline_end(meter);
+    assert_null(vt_energy_advice(meter, 0));
+    vt_energy_baseline_begin(meter);
+    kit_pass(1);
+    kit_energy("intel-rapl:0", 40);
+    kit_busy(4.98);
+    vt_energy_baseline_end(meter);
+    assert_non_null(vt_energy_advice(meter, 0));
+    assert_non_null(strstr(vt_energy_advice(meter, 0), "kept 97 % of the CPUs busy"));
+    sum = kit_take(meter);
+    assert_int_equal(sum.idle_how, VT_ENERGY_MODELLED); /* as memory is */
+    assert_near(kit_source(meter, "package-0")->idle_watts, 30, 1e-6);
+    vt_energy_close(meter);
+}
+
 /* Without a baseline: the lowest tenth of the time in which the machine did little. */
 static void test_lowest_tenth(void **state)
 {
@@ -433,6 +464,7 @@ int main(void)
         TEST(test_coarse_steps),
         TEST(test_unknown_load),
         TEST(test_baseline),
+        TEST(test_baseline_of_others),
         TEST(test_lowest_tenth),
         TEST(test_never_at_rest),
         TEST(test_given_rest),

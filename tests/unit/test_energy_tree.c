@@ -135,6 +135,41 @@ static void test_measured_rest(void **state)
     assert_near(vti_energy_price(&tree, 0, 2000000000).dynamic, 10, 1e-9);
 }
 
+/* No better than what it was measured with; what was measured of a source is its own. */
+static void test_rest_of_each(void **state)
+{
+    (void)state;
+    log_tree.has_baseline = true;
+    log_tree.rest_for_ns = 1000000000;
+    log_tree.rest_watts = 40;
+    log_tree.rest_how = VT_ENERGY_MEASURED;
+    source(VT_ENERGY_CPU, VT_ENERGY_MEASURED, VT_NONE);
+    source(VT_ENERGY_MEMORY, VT_ENERGY_MODELLED, VT_NONE);
+    sources[0].idle_watts = 20;
+    sources[1].watts = sources[1].idle_watts = 20;
+    for (int i = 0; i <= 20; i++) /* stands still from the middle on */
+        reading(i, 0.1 * i, 0.1 * i, i > 10 ? -1.0 : 5.0 * i, 2.0 * i);
+    make();
+    assert_int_equal(tree.rest_how, VT_ENERGY_MODELLED);
+    assert_near(tree.parts[VT_ENERGY_CPU].full_j, 50, 1e-9);
+    assert_near(tree.parts[VT_ENERGY_CPU].dynamic_j, 50 - 20, 1e-9); /* of what is known, only */
+    assert_near(tree.all.dynamic_j, 50 - 20, 1e-9);
+    assert_near(tree.unknown_s, 1, 1e-6);
+}
+
+/* A reading that comes so soon that nothing was renewed is not missed. */
+static void test_cut_off(void **state)
+{
+    (void)state;
+    source(VT_ENERGY_CPU, VT_ENERGY_MEASURED, VT_NONE);
+    for (int i = 0; i <= 20; i++)
+        reading(i, 0.1 * i, 0.1 * i, 5.0 * i);
+    reading(20.01, 2.001, 2.001, -1.0);
+    make();
+    assert_near(tree.all.gross_j, 100, 1e-9);
+    assert_near(tree.unknown_s, 0, 0);
+}
+
 /* More rest than power is no debt. */
 static void test_rest_above_power(void **state)
 {
@@ -408,6 +443,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_half),
         CASE(test_measured_rest),
+        CASE(test_rest_of_each),
+        CASE(test_cut_off),
         CASE(test_rest_above_power),
         CASE(test_rest_is_found),
         CASE(test_gap),

@@ -3,10 +3,11 @@
 Several processes may append at the same time: the file is locked, and a row is written in one piece.
 """
 import csv
-import io
 import os
+import stat
 from contextlib import contextmanager
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, TextIO
+from itertools import chain
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, TextIO, Tuple
 
 from ._data import CODECARBON_COLUMNS, COLUMNS, TASK_COLUMNS, EmissionsData, TaskEmissionsData
 from ._lock import locked
@@ -19,10 +20,14 @@ def _field(value: Any) -> Any:
     return "" if value is None or value != value else value
 
 
+def _quoted(value: Any) -> str:
+    """csv.writer leaves a carriage return as it is, which ends a row for whoever reads it."""
+    text = str(_field(value))
+    return '"%s"' % text.replace('"', '""') if any(c in text for c in ',"\r\n') else text
+
+
 def _text(rows: Iterable[Sequence[Any]]) -> str:
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows([[_field(value) for value in row] for row in rows])
-    return out.getvalue()
+    return "".join(",".join(map(_quoted, row)) + "\n" for row in rows)
 
 
 def _header(file: TextIO) -> Optional[List[str]]:
@@ -30,13 +35,17 @@ def _header(file: TextIO) -> Optional[List[str]]:
     file.seek(0)
     try:
         return next(csv.reader(file), None)
-    except (csv.Error, UnicodeDecodeError):
+    except csv.Error:
         return []
 
 
 def _is_ours(header: Sequence[str]) -> bool:
     """Codecarbon's columns in any order, with or without ours."""
     return sorted(header) in (sorted(COLUMNS), sorted(CODECARBON_COLUMNS))
+
+
+def _is_file(file: TextIO) -> bool:
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
 def _set_aside(path: str) -> None:
@@ -50,32 +59,50 @@ def _set_aside(path: str) -> None:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[TextIO]:
-    """The file that has this name when the lock is ours: another process may have set it aside, or replaced it."""
+def _opened(path: str) -> Iterator[Tuple[TextIO, bool]]:
+    """The file that has this name when the lock is ours: another process may have set it aside, or replaced it. And whether it is."""
     while True:
-        with open(path, "a+", newline="", encoding="utf-8") as file, locked(file.fileno()):
+        with open(path, "a+", newline="", encoding="utf-8", errors="surrogateescape") as file, locked(file.fileno()) as is_ours:
             if os.path.exists(path) and os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
-                yield file
+                yield file, is_ours
                 return
 
 
 def _ends_with_line(file: TextIO) -> bool:
-    size = os.fstat(file.fileno()).st_size
-    return size == 0 or os.pread(file.fileno(), 1, size - 1) == b"\n"
+    return os.pread(file.fileno(), 1, os.fstat(file.fileno()).st_size - 1) == b"\n"
+
+
+def _ends_in_quotes(file: TextIO) -> bool:
+    """Whether what comes next would be in the last row."""
+    last: List[str] = [""]
+    file.seek(0)
+    try:
+        for last in csv.reader(chain(file, ["end"])):
+            pass
+    except csv.Error:  # nobody can read it
+        return False
+    return last != ["end"]
 
 
 def _append(file: TextIO, text: str) -> None:
-    """A row that was cut off before does not take ours with it."""
-    data = (text if _ends_with_line(file) else "\n" + text).encode("utf-8", "backslashreplace")
-    while data:
-        data = data[os.write(file.fileno(), data):]
+    """A row that was cut off before does not take ours with it, and ours is there as a whole or not at all."""
+    size = os.fstat(file.fileno()).st_size
+    end = "" if not size else '"\n' if _ends_in_quotes(file) else "" if _ends_with_line(file) else "\n"
+    data = (end + text).encode("utf-8", "backslashreplace")
+    try:
+        while data:
+            data = data[os.write(file.fileno(), data):]
+    except OSError:
+        if _is_file(file):
+            os.ftruncate(file.fileno(), size)
+        raise
 
 
 def _replace(path: str, rows: List[List[str]], mode: int) -> None:
     """All of it or nothing."""
     other = "%s.%d.new" % (path, os.getpid())
     try:
-        with open(other, "w", newline="", encoding="utf-8") as file:
+        with open(other, "w", newline="", encoding="utf-8", errors="surrogateescape") as file:
             os.fchmod(file.fileno(), mode & 0o777)
             file.write(_text(rows))
         os.replace(other, path)
@@ -86,14 +113,18 @@ def _replace(path: str, rows: List[List[str]], mode: int) -> None:
 
 
 def _write_row(path: str, values: Dict[str, Any], is_update: bool) -> None:
-    with _opened(path) as file:
-        header = _header(file)
+    with _opened(path) as (file, is_locked):
+        if not is_locked:
+            logger.warning("%s: another process keeps it locked; the row is appended all the same", path)
+        header = _header(file) if _is_file(file) else None  # a device may have no end
         if header is None:
             _append(file, _text([COLUMNS, list(values.values())]))
         elif _is_ours(header):
-            _add_row(path, file, header, values, is_update)
-        else:
+            _add_row(path, file, header, values, is_update and is_locked)
+        elif is_locked:
             _set_aside(path)
+        else:
+            raise OSError("%s has other columns, and is locked: no row is written" % path)
     if header is not None and not _is_ours(header):
         _write_row(path, values, is_update)
 
@@ -109,7 +140,7 @@ def _add_row(path: str, file: TextIO, header: List[str], values: Dict[str, Any],
     if len(same) != 1:
         _append(file, _text([row]))
         return
-    rows[same[0]] = [str(value) for value in row]
+    rows[same[0]] = [str(value).encode("utf-8", "backslashreplace").decode() for value in row]
     _replace(path, rows, os.fstat(file.fileno()).st_mode)
 
 

@@ -4,22 +4,37 @@ They are given back by name: a child that was forked meanwhile has the same open
 """
 import fcntl
 import os
+import time
 from contextlib import contextmanager
 from typing import Iterator, Optional
 
 from ._log import logger
 
+WAIT_S = 10.0  # for whoever has it: a row takes him a millisecond
+PAUSE_S = 0.005
+
+
+def _take(fd: int) -> Optional[bool]:
+    """None: the file system knows no locks; False: somebody keeps it."""
+    until = time.monotonic() + WAIT_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(PAUSE_S)
+        except OSError:
+            return None
+
 
 @contextmanager
-def locked(fd: int) -> Iterator[None]:
-    """As far as the file system knows locks."""
+def locked(fd: int) -> Iterator[bool]:
+    """As far as the file system knows locks. False: another process keeps it for longer than anybody should."""
+    is_locked = _take(fd)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        is_locked = True
-    except OSError:
-        is_locked = False
-    try:
-        yield
+        yield is_locked is not False
     finally:
         if is_locked:
             fcntl.flock(fd, fcntl.LOCK_UN)

@@ -1,6 +1,7 @@
-"""What a tracker has to say goes to the logger venturi.energy: by default warnings only, and each of them once in a process."""
+"""What a tracker has to say goes to the logger venturi.energy: by default warnings only, each of them once in a process, and with the name in front."""
 import logging
-from typing import Set, Union
+import sys
+from typing import Optional, Set, Union
 
 logger = logging.getLogger("venturi.energy")
 _said: Set[str] = set()
@@ -18,6 +19,22 @@ def set_level(level: Union[int, str]) -> None:
         logger.setLevel(level.upper() if isinstance(level, str) else level)
     except (ValueError, TypeError) as error:
         logger.warning("log_level: %s", error)
+
+
+class _Last(logging.Handler):
+    """Where nobody has said what becomes of logs: as logging itself would do, but one can see who speaks."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        at: Optional[logging.Logger] = logger
+        while at is not None:
+            if any(handler is not self for handler in at.handlers):
+                return
+            at = at.parent if at.propagate else None
+        if sys.stderr is not None:
+            sys.stderr.write("venturi.energy: %s\n" % self.format(record))
+
+
+logger.addHandler(_Last(logging.WARNING))
 
 
 class _Preamble(logging.Filter):

@@ -2,6 +2,7 @@
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 from .. import _venturi
+from ._log import warn_once
 
 HOW = ("unknown", "measured", "modelled", "estimated", "given")
 PARTS = ("cpu", "ram", "gpu", "platform", "all")
@@ -109,7 +110,10 @@ class Meter:
     def __init__(self, cpu_watts: float, memory_watts: float, idle_watts: float, flags: int, baseline_s: float, period_s: float) -> None:
         self._meter = _venturi.Meter(cpu_watts, memory_watts, idle_watts, flags)
         if baseline_s:
+            known = len(self._meter.advice())
             self._meter.baseline(baseline_s)
+            for text in self._meter.advice()[known:]:
+                warn_once(text)
         self.last: Any = None
         self._first: Optional[Amount] = self.take()
         self._meter.start(period_s)

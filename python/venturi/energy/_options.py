@@ -10,6 +10,7 @@ from ._log import logger
 FILE_NAME = ".codecarbon.config"
 SECTION = "codecarbon"
 PREFIX = "codecarbon_"
+MOST = 1e15
 
 
 class Options(TypedDict, total=False):
@@ -63,11 +64,12 @@ class Options(TypedDict, total=False):
 ORDER = tuple(Options.__annotations__)
 
 
-def _number(least: float, is_open: bool = False, most: float = 1e15) -> Callable[[Any], float]:
+def _number(least: float, is_open: bool = False, most: float = MOST) -> Callable[[Any], float]:
     def convert(value: Any) -> float:
         number = float(value)
         if not least <= number <= most or (is_open and number == least):
-            raise ValueError("it is a number %s %g, up to %g" % ("above" if is_open else "from", least, most))
+            raise ValueError("it is a number %s %g%s" % ("above" if is_open else "of at least", least,
+                                                        "" if most == MOST else " and at most %g" % most))
         return number
     return convert
 
@@ -94,11 +96,14 @@ def _list(value: Any) -> List[Any]:
     return list(value)
 
 
-def _folder(value: Any) -> str:
-    path = os.fspath(value)
-    if not os.path.isdir(path):
-        raise OSError("Folder '%s' doesn't exist !" % path)
-    return str(path)
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _folder(value: str) -> str:
+    if not os.path.isdir(value):
+        raise ValueError("there is no such folder")
+    return value
 
 
 # Default, and what checks a value; options that are not here are texts or objects, taken as they are.
@@ -106,7 +111,7 @@ KINDS: Dict[str, Tuple[Any, Callable[[Any], Any]]] = {
     "project_name": ("codecarbon", str),
     "measure_power_secs": (None, _number(0.001)),
     "api_call_interval": (8, int),
-    "output_dir": (".", _folder),
+    "output_dir": (".", os.fspath),  # looked for when something is to be written there
     "output_file": ("emissions.csv", os.fspath),
     "output_methods": (None, _list),
     "output_handlers": ((), _list),
@@ -134,8 +139,13 @@ KINDS: Dict[str, Tuple[Any, Callable[[Any], Any]]] = {
     "baseline_secs": (0.0, _number(0, most=3600)),
 }
 
+# What checks a value of a file or of the environment beyond that: there the program cannot do anything about it.
+OUTSIDE: Dict[str, Callable[[Any], Any]] = {"output_dir": _folder}
 
-def _read_file(folder: str) -> Dict[str, str]:
+Setting = Tuple[str, str]  # value, and where that is from
+
+
+def _read_file(folder: str) -> Dict[str, Setting]:
     path = os.path.join(folder, FILE_NAME)
     if not os.path.isfile(path):
         return {}
@@ -147,16 +157,16 @@ def _read_file(folder: str) -> Dict[str, str]:
     except (Error, OSError, UnicodeDecodeError) as error:
         logger.warning("%s is ignored: %s", path, str(error).replace("\n", " "))
         return {}
-    return dict(parser[SECTION]) if parser.has_section(SECTION) else {}
+    return {name: (value, path) for name, value in parser[SECTION].items()} if parser.has_section(SECTION) else {}
 
 
-def configured() -> Dict[str, str]:
+def configured() -> Dict[str, Setting]:
     """What files and the environment say."""
     found = _read_file(os.path.expanduser("~"))
     found.update(_read_file("."))
     for name, value in os.environ.items():
         if name.lower().startswith(PREFIX):
-            found[name.lower()[len(PREFIX):]] = value
+            found[name.lower()[len(PREFIX):]] = (value, "the environment")
     return found
 
 
@@ -177,7 +187,7 @@ def settle(arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Dict[str, An
     outside = configured()
     settled: Dict[str, Any] = {}
     for name in ORDER:
-        default, convert = KINDS.get(name, (None, lambda value: value))
+        default, convert = KINDS.get(name, (None, _as_it_is))
         settled[name] = default
         if given.get(name) is not None:
             try:
@@ -185,8 +195,9 @@ def settle(arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Dict[str, An
             except ValueError as error:
                 raise ValueError("%s=%r: %s" % (name, given[name], error)) from None
         elif name in outside:
+            value, where = outside[name]
             try:
-                settled[name] = convert(outside[name])
+                settled[name] = (OUTSIDE[name] if name in OUTSIDE else convert)(value)
             except ValueError as error:
-                logger.error("the setting %s = %r is ignored: %s", name, outside[name], error)
+                logger.error("%s = %r in %s is ignored: %s", name, value, where, error)
     return settled

@@ -1,6 +1,7 @@
 """Where rows go beside emissions.csv. Nothing here opens a connection: what would is named, and not sent."""
 import json
 import logging
+import os
 from enum import Enum
 from typing import Any, Dict, List
 
@@ -68,6 +69,8 @@ def handlers_of(options: Dict[str, Any]) -> List[Any]:
         if options[name]:
             warn_once("%s: nothing is sent or asked for over the network" % name)
     if OutputMethod.CSV in methods:
+        if not os.path.isdir(options["output_dir"]):
+            raise OSError("Folder '%s' doesn't exist !" % options["output_dir"])
         handlers.append(FileOutput(options["output_file"], options["output_dir"], options["on_csv_write"]))
     if OutputMethod.LOGGER in methods:
         sink = options["logging_logger"] or logging.getLogger("venturi.energy.rows")

@@ -1,11 +1,14 @@
 """emissions.csv: columns that never shift, whoever wrote the file."""
 import csv
+import fcntl
 import os
+import resource
+import signal
 import subprocess
 import sys
 
 from machine import Machine, Said, rows
-from venturi.energy import EmissionsTracker
+from venturi.energy import EmissionsTracker, _lock
 from venturi.energy._data import CODECARBON_COLUMNS, COLUMNS
 
 FRA = dict(country_iso_code="FRA", measure_power_secs=60)
@@ -88,6 +91,70 @@ def test_empty_and_cut_off_files():
     run()
     lines = open("emissions.csv").read().splitlines()
     assert len(lines) == 4 and lines[2] == "2026-01-01,cut" and lines[3].count(",") == 38
+
+
+def test_names_of_all_kinds_stay_in_their_field():
+    Machine()
+    names = ["a\rb", "\r", "a\r\nb", '"', "", " a ", "a,b", "'"]
+    for name in names:
+        run(project_name=name)
+    assert [row["project_name"] for row in rows()] == names
+
+
+def test_rows_cut_off_in_quotes():
+    """… or in the middle of a character, or at the end of a line that is in a field."""
+    Machine()
+    for cut in (b'2026-01-01,"cut, here', b'2026-01-01,"cut\n', b'2026-01-01,cut \xe2\x82', b'2026-01-01,"cut ""'):
+        write("")
+        run(project_name="before")
+        with open("emissions.csv", "ab") as file:
+            file.write(cut)
+        for how in ("append", "update"):
+            run(project_name="after", on_csv_write=how)
+        with open("emissions.csv", newline="", encoding="utf-8", errors="replace") as file:
+            found = list(csv.reader(file))
+        assert [row[1] for row in found if len(row) == 39] == ["project_name", "before", "after", "after"], (cut, found)
+        assert len(found) == 5 and found[2][0] == "2026-01-01"
+
+
+def test_a_full_disk_leaves_no_part_of_a_row():
+    Machine()
+    said = Said()
+    run()
+    size = os.path.getsize("emissions.csv")
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, most[1]))
+    assert run().final_emissions > 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert os.path.getsize("emissions.csv") == size and said.has("FileOutput.out") == 1
+    run()
+    assert len(rows()) == 2
+
+
+def test_a_lock_that_somebody_keeps():
+    Machine()
+    said = Said()
+    _lock.WAIT_S = 0.05
+    run()
+    with open("emissions.csv") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for how in ("append", "update"):
+            run(on_csv_write=how)
+        assert len(rows()) == 3 and said.has("keeps it locked") == 2
+        write("a,b\n")
+        run()
+        assert open("emissions.csv").read() == "a,b\n" and said.has("no row is written")
+
+
+def test_devices():
+    Machine()
+    said = Said()
+    for device, troubles in (("/dev/null", 0), ("/dev/full", 1), ("/dev/zero", 1)):
+        os.symlink(device, "emissions.csv")
+        assert run().final_emissions > 0
+        assert said.has("FileOutput.out") == troubles
+        os.unlink("emissions.csv")
 
 
 def test_update_replaces_the_row_of_the_run():

@@ -1,5 +1,7 @@
 """Where options come from: home, folder, environment, constructor; and what is wrong with them."""
 import os
+import subprocess
+import sys
 
 from machine import Said
 from venturi.energy import EmissionsTracker, OutputMethod
@@ -42,6 +44,43 @@ def test_settings_that_are_wrong_are_said_and_ignored():
         file.write("project_name = no section\n")
     EmissionsTracker()
     assert said.has(".codecarbon.config is ignored")
+    config(".", pue="most")
+    os.environ.pop("CODECARBON_PUE")
+    os.environ["CODECARBON_OUTPUT_DIR"] = "/nowhere"
+    for keywords in ({}, dict(save_to_file=False)):
+        assert option("output_dir", **keywords) == "."
+    assert said.has("output_dir = '/nowhere' in the environment is ignored: there is no such folder") == 2
+    assert said.has("pue = 'most' in ./.codecarbon.config is ignored")
+
+
+def test_a_folder_is_needed_where_something_is_written():
+    assert option("output_dir", output_dir="nowhere", save_to_file=False) == "nowhere"
+    try:
+        EmissionsTracker(output_dir="nowhere")
+    except OSError as error:
+        assert "nowhere" in str(error)
+        return
+    raise AssertionError("no folder, and nobody said so")
+
+
+def test_who_speaks():
+    """By default: once logs go somewhere, that is the program's choice."""
+    code = "import venturi.energy as e; e.EmissionsTracker(country_iso_code='ZZZ')"
+    first = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=True).stderr
+    assert first.startswith("venturi.energy: country 'ZZZ' is not in the table") and first.count("\n") == 1, first
+    code = "import logging; logging.basicConfig(format='%(message)s'); " + code
+    second = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=True).stderr
+    assert second == first[len("venturi.energy: "):], second
+
+
+def test_numbers_are_named():
+    for wrong, text in ((dict(pue=0.5), "of at least 1"), (dict(force_cpu_power=0), "above 0"), (dict(baseline_secs=9999), "of at least 0 and at most 3600")):
+        try:
+            EmissionsTracker(**wrong)
+        except ValueError as error:
+            assert str(error).endswith("it is a number " + text), error
+            continue
+        raise AssertionError(wrong)
 
 
 def test_arguments_that_are_wrong_raise():

@@ -1,10 +1,12 @@
 """Children, threads, and the end of the interpreter. The counters are of files, CPU time is real."""
+import locale
 import os
 import subprocess
 import sys
 import threading
 
 from machine import Machine, near, rows
+from venturi import _venturi
 from venturi.energy import EmissionsTracker
 
 LEFT = """
@@ -76,6 +78,54 @@ def test_many_at_once():
     assert len(found) == 8 and len(rows()) == 8
     for energy in found:
         near(energy * 3.6e6, 18, 1e-6)
+
+
+ORPHANS = """
+import os, time
+from venturi.energy import EmissionsTracker
+if os.fork():
+    os._exit(os.wait()[1] >> 8)
+os.setsid()
+tracker = EmissionsTracker(country_iso_code="FRA", tracking_mode="process", measure_power_secs=0.02)
+tracker.start()
+reading, writing = os.pipe()
+if os.fork() == 0:
+    if os.fork() == 0:
+        until = time.process_time() + 0.5
+        while time.process_time() < until: pass
+        os.write(writing, b"x")
+        time.sleep(0.2)
+    os._exit(0)
+os.wait()
+os.read(reading, 1)
+print(tracker.energy().own_cpu_s)
+tracker.stop()
+"""
+
+
+def test_orphans_are_charged():
+    """What a child starts and leaves behind: it is of the same group, and its new parent of another session."""
+    Machine(with_proc=False)
+    done = subprocess.run([sys.executable, "-c", ORPHANS], capture_output=True, text=True, check=True)
+    assert float(done.stdout) >= 0.45, done.stdout
+
+
+def test_a_locale_with_a_comma():
+    Machine(with_proc=False)
+    with open("comma", "w") as file:
+        file.write('LC_NUMERIC\ndecimal_point "<U002C>"\nthousands_sep ""\ngrouping -1\nEND LC_NUMERIC\n')
+    os.mkdir("locales")
+    try:
+        subprocess.run(["localedef", "--force", "--no-archive", "-i", "./comma", "-f", "ANSI_X3.4-1968", "locales/xx"], stderr=subprocess.DEVNULL)
+    except FileNotFoundError:
+        return
+    os.environ["LOCPATH"] = os.path.abspath("locales")
+    locale.setlocale(locale.LC_NUMERIC, "xx")
+    assert locale.localeconv()["decimal_point"] == ","
+    with EmissionsTracker(country_iso_code="ZWE") as tracker:
+        pass
+    assert tracker.final_emissions > 0 and "table:ZWE" in tracker.final_emissions_data.provenance
+    near(_venturi.grid_intensity("ZWE")[0], 297.9)
 
 
 def test_short_children_are_charged():

@@ -96,6 +96,24 @@ def test_where_the_intensity_comes_from():
     assert measured(machine, 5, 1, 1, force_carbon_intensity_g_co2e_kwh=0).final_emissions == 0
 
 
+def test_rest_while_others_work():
+    """Says so, and rest is no better known than what it was measured with."""
+    machine = Machine()
+    said = Said()
+    tracker = EmissionsTracker(baseline_secs=0.3, force_mode_cpu_load=True, force_ram_power=1, tracking_mode="process", save_to_file=False)
+    others = threading.Timer(0.1, lambda: machine.work(1.16, 0))
+    others.start()
+    tracker.start()
+    others.join()
+    assert said.has("of the CPUs busy during the baseline"), said.lines
+    assert tracker.energy().idle_how == "given" and said.has("busy during the baseline") == 1
+    tracker.stop()
+    quiet = EmissionsTracker(baseline_secs=0.1, save_to_file=False)
+    quiet.start()
+    assert said.has("busy during the baseline") == 1 and quiet.energy().idle_how == "modelled"  # memory is
+    quiet.stop()
+
+
 def test_forced_watts():
     machine = Machine()
     row = measured(machine, 10, 0.02, 0.02, force_cpu_power=100, force_ram_power=7).final_emissions_data
@@ -108,7 +126,7 @@ def test_forced_watts():
 def test_rest():
     machine = Machine()
     used = measured(machine, 10, 2.0, 1.0, tracking_mode="process", baseline_secs=0.2, force_ram_power=1e-9).final_energy
-    assert used.idle_how == "measured" and used.idle_watts < 1e-6
+    assert used.idle_how == "given" and used.idle_watts < 1e-6  # no better than the worst of its sources
     near(used.share_j, 5, 1e-6)
     near(used.dynamic_j, 5, 1e-6)
     used = measured(machine, 10, 2.0, 1.0, tracking_mode="process", force_idle_power=50).final_energy
