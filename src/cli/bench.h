@@ -23,6 +23,13 @@ int vti_bench_suite(struct vti_bencher *bencher, struct vti_bench *bench,
 double vti_bench_rate(const struct vti_bench *bench, const struct vti_bench_entry *entry,
                       const char *what);
 
+/* "1327", "3.142", for a second of anything; "-" unknown. */
+#define VTI_RATE_BYTES 32
+const char *vti_bench_number(char to[VTI_RATE_BYTES], double value);
+
+/* Where joules are from, by enum vt_energy_how. */
+const char *vti_bench_how(uint32_t how);
+
 /* Writes the bench to a file ("-": standard output). 0 or an exit code after one line on stderr. */
 int vti_bench_save(const char *command, const struct vti_bench *bench, const char *path,
                    bool force);

@@ -10,7 +10,6 @@
 #include "cli/cmd.h"
 #include "cli/render.h"
 #include "stats/stats.h"
-#include "venturi/energy.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -90,6 +89,26 @@ static int add_script(struct suite *suite, const char *name)
     return script->name ? 0 : vti_cmd_fail("bench", "out of memory");
 }
 
+/* work and work.py are two: the second keeps its ending. */
+static int tell_apart(struct suite *suite)
+{
+    for (size_t i = 1; i < suite->count; i++) {
+        struct script *two = &suite->scripts[i - 1];
+        const char *file;
+
+        if (strcmp(two[0].name, two[1].name))
+            continue;
+        file = strrchr(two[0].path, '/') + 1;
+        if (!strcmp(file, two[0].name)) /* in whichever order they were sorted */
+            file = strrchr((++two)->path, '/') + 1;
+        free(two->name);
+        two->name = strdup(file);
+        if (!two->name)
+            return vti_cmd_fail("bench", "out of memory");
+    }
+    return 0;
+}
+
 static int find_scripts(struct suite *suite)
 {
     const char *folder = suite->wish->folder;
@@ -118,8 +137,10 @@ static int find_scripts(struct suite *suite)
         }
     if (!code && !suite->count)
         code = vti_cmd_fail("bench", "%s: no script (*.py, or a program) to measure", folder);
-    if (!code)
+    if (!code) {
         qsort(suite->scripts, suite->count, sizeof *suite->scripts, by_name);
+        code = tell_apart(suite);
+    }
     return code;
 }
 
@@ -188,20 +209,38 @@ static char *hottest_of(const struct vti_lines *lines)
     return line && all > 0 ? describe(lines, function, line, most / all) : NULL;
 }
 
-static void find_hottest(struct suite *suite, struct script *script,
-                         const struct vti_command_line *line)
+/* Runs a script with its lines profiled, those of the module itself, too, which have no function that could be named. */
+static char with_lines[] = "import sys\n"
+                           "def _add(code):\n"
+                           "    profile.add_function(code)\n"
+                           "    for one in code.co_consts:\n"
+                           "        if isinstance(one, type(code)) and one.co_name[0] != '<':\n"
+                           "            _add(one)\n"
+                           "del sys.argv[0]\n"
+                           "__file__ = sys.argv[0]\n"
+                           "sys.path[0] = __file__.rpartition('/')[0]\n"
+                           "_code = compile(open(__file__, 'rb').read(), __file__, 'exec')\n"
+                           "_add(_code)\n"
+                           "del sys, _add\n"
+                           "exec(_code)\n";
+
+static void find_hottest(struct suite *suite, struct script *script)
 {
-    static const char *const options[] = {"-l", "-p", "__main__", "--callees", NULL};
+    static const char *const options[] = {"-l", "--callees", NULL};
     const struct vti_lines_options plain = {0};
+    char *words[] = {"python3", "-c", with_lines, script->path, NULL};
+    struct vti_command_line line = {0};
     char *path = vti_bencher_path(suite->bencher, "lines.vt");
     struct vti_spawned spawned = {0};
     struct vti_lines lines = {0};
 
-    if (path && !vti_bencher_record(suite->bencher, line, options, path, &spawned) &&
-        !spawned.status && !vti_lines_open(&lines, path, &plain)) {
+    if (path && !vti_command_line_words(&line, words) &&
+        !vti_bencher_record(suite->bencher, &line, options, path, &spawned) && !spawned.status &&
+        !vti_lines_open(&lines, path, &plain)) {
         script->hottest = hottest_of(&lines);
         vti_lines_fini(&lines);
     }
+    vti_command_line_fini(&line);
     vti_spawned_fini(&spawned);
     free(path);
 }
@@ -263,7 +302,7 @@ static int measure(struct suite *suite, struct script *script)
     if (!code && !script->trouble)
         count(suite, script, &line, entry);
     if (!code && !script->trouble && is_python)
-        find_hottest(suite, script, &line);
+        find_hottest(suite, script);
     vti_command_line_fini(&line);
     return code;
 }
@@ -272,10 +311,9 @@ static int measure(struct suite *suite, struct script *script)
 
 static void add_number(struct vti_table *table, double value)
 {
-    if (isfinite(value))
-        vti_table_printf(table, "%.4g", value);
-    else
-        vti_table_text(table, "-");
+    char text[VTI_RATE_BYTES];
+
+    vti_table_text(table, vti_bench_number(text, value));
 }
 
 static double median_of(const struct vti_bench_entry *entry, const char *name)
@@ -283,14 +321,6 @@ static double median_of(const struct vti_bench_entry *entry, const char *name)
     const struct vti_quantity *quantity = vti_bench_find(entry, name);
 
     return quantity ? vti_median(quantity->values, quantity->count) : NAN;
-}
-
-static const char *how_text(uint32_t how)
-{
-    return how == VT_ENERGY_MEASURED   ? "measured"
-           : how == VT_ENERGY_MODELLED ? "modelled"
-           : how == VT_ENERGY_GIVEN    ? "from watts that were stated"
-                                       : "estimated from CPU time and a table of processors";
 }
 
 static int print(const struct suite *suite)
@@ -331,7 +361,7 @@ static int print(const struct suite *suite)
     if (!code && !has_items)
         printf("Items/s -: count the work with venturi.items(n) or VT_ITEMS(n).\n");
     if (!code && suite->how)
-        printf("Joules: the script's full share, %s.\n", how_text(suite->how));
+        printf("Joules: a script's full share, %s.\n", vti_bench_how(suite->how));
     if (!code && !has_energy)
         printf("Joules -: no source of energy could be read, see `venturi doctor`.\n");
     return code;

@@ -5,12 +5,12 @@
 #include "cli/cmd.h"
 #include "cli/render.h"
 #include "perf/budget.h"
+#include "perf/rules.h"
 #include "stats/stats.h"
+#include "venturi/energy.h"
 
 #include <math.h>
 #include <string.h>
-
-#define SHORT_S 0.005 /* a run with less CPU time is mostly the start of a process */
 
 double vti_bench_rate(const struct vti_bench *bench, const struct vti_bench_entry *entry,
                       const char *what)
@@ -26,6 +26,24 @@ static double median_of(const struct vti_bench_entry *entry, const char *name)
     const struct vti_quantity *quantity = vti_bench_find(entry, name);
 
     return quantity ? vti_median(quantity->values, quantity->count) : NAN;
+}
+
+const char *vti_bench_number(char to[VTI_RATE_BYTES], double value)
+{
+    if (isfinite(value))
+        snprintf(to, VTI_RATE_BYTES, fabs(value) < 9999.5 || fabs(value) > 1e15 ? "%.4g" : "%.0f",
+                 value);
+    else
+        snprintf(to, VTI_RATE_BYTES, "-");
+    return to;
+}
+
+const char *vti_bench_how(uint32_t how)
+{
+    return how == VT_ENERGY_MEASURED   ? "measured"
+           : how == VT_ENERGY_MODELLED ? "modelled"
+           : how == VT_ENERGY_GIVEN    ? "from watts that were stated"
+                                       : "estimated from CPU time and a table";
 }
 
 /* "21.3ms 20.9ms-25.0ms". */
@@ -62,9 +80,13 @@ static void add_memory(struct vti_table *table, const struct vti_bench_entry *en
 
 static void warn_of(const struct vti_bench_entry *entry)
 {
+    const struct vti_rules rules = VTI_RULES;
     double cpu = median_of(entry, "cpu");
 
-    if (cpu < SHORT_S)
+    if (cpu < rules.brief_s && median_of(entry, "wall") >= VTI_RULES_WAITS * rules.brief_s)
+        vti_cmd_warn("bench", "%s: it mostly waits, and uses less than %g ms of CPU time",
+                     entry->command, 1e3 * rules.brief_s);
+    else if (cpu < rules.brief_s)
         vti_cmd_warn("bench", "%s: so short that it is mostly the start of a process",
                      entry->command);
 }
@@ -81,6 +103,7 @@ int vti_bench_print(const struct vti_bench *bench, FILE *to)
         const struct vti_bench_entry *entry = &bench->entries[i];
         double rate = vti_bench_rate(bench, entry, "throughput");
         double wall = median_of(entry, "wall");
+        char number[VTI_RATE_BYTES];
 
         vti_table_count(table, vti_bench_runs(entry));
         add_spread(table, entry, "cpu");
@@ -89,10 +112,7 @@ int vti_bench_print(const struct vti_bench *bench, FILE *to)
         else
             vti_table_text(table, "-");
         add_memory(table, entry);
-        if (rate > 0)
-            vti_table_printf(table, "%.4g", rate);
-        else
-            vti_table_text(table, "-");
+        vti_table_text(table, vti_bench_number(number, rate));
         vti_table_text(table, entry->command);
         warn_of(entry);
     }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define COUNTED_RUNS 2
+#define METERED_RUNS 3
 
 /* ---- what is needed ------------------------------------------------------------------------------ */
 
@@ -117,7 +118,7 @@ static int failed(const struct vti_bencher *bencher, const struct vti_command_li
     char words[VTI_LAST_WORDS_BYTES];
 
     vti_spawned_last_words(spawned, words);
-    if (spawned->status > 128)
+    if (spawned->is_killed)
         return vti_cmd_fail(bencher->command, "%s: ended by signal %d%s%s", line->text,
                             spawned->status - 128, *words ? ": " : "", words);
     return vti_cmd_fail(bencher->command, "%s: failed with exit code %d%s%s", line->text,
@@ -189,7 +190,7 @@ static int measure(const struct vti_bencher *bencher, const char *path,
 static int run_recorded(struct vti_bencher *bencher, const struct vti_command_line *line,
                         struct vti_bench_entry *entry, struct vti_spawned *spawned)
 {
-    static const char *const options[] = {"--only-mine", NULL};
+    const char *const options[] = {"--only-mine", bencher->meters ? "--energy" : NULL, NULL};
     char *path = vti_bencher_path(bencher, "run.vt");
     int code = path ? vti_bencher_record(bencher, line, options, path, spawned) : VTI_EXIT_BAD;
 
@@ -201,6 +202,17 @@ static int run_recorded(struct vti_bencher *bencher, const struct vti_command_li
     return code;
 }
 
+/* The kernel keeps nothing of them: whether there were any is not known. */
+static void warn_unseen(struct vti_bencher *bencher, const struct vti_command_line *line)
+{
+    if (!bencher->said_unseen)
+        vti_cmd_warn(
+            bencher->command,
+            "%s: it ignores SIGCHLD: children that it did not wait for are not in the CPU time",
+            line->text);
+    bencher->said_unseen = true;
+}
+
 static int run_plain(struct vti_bencher *bencher, const struct vti_command_line *line,
                      struct vti_bench_entry *entry, struct vti_spawned *spawned)
 {
@@ -210,6 +222,8 @@ static int run_plain(struct vti_bencher *bencher, const struct vti_command_line 
         return vti_cmd_error(bencher->command, code);
     if (spawned->status)
         return failed(bencher, line, spawned);
+    if (spawned->ignores_children)
+        warn_unseen(bencher, line);
     if (vti_bench_note(entry, "cpu", VTI_QUANTITY_CPU, spawned->cpu_s) ||
         vti_bench_note(entry, "wall", VTI_QUANTITY_WALL, spawned->wall_s) ||
         vti_bench_note(entry, "rss", VTI_QUANTITY_MEMORY, spawned->rss_bytes))
@@ -269,5 +283,40 @@ int vti_bencher_count(struct vti_bencher *bencher, const struct vti_command_line
         if (items)
             items->count = 0;
     }
+    return code;
+}
+
+/* ---- joules -------------------------------------------------------------------------------------- */
+
+static int add_joules(struct vti_bencher *bencher, const char *path, struct vti_bench_entry *entry)
+{
+    vt_recording *recording = NULL;
+    int code = vt_recording_open(&recording, path);
+
+    if (!code)
+        code = vti_measure_energy(entry, recording, &bencher->how);
+    if (recording)
+        vt_recording_close(recording);
+    return code ? vti_cmd_error(bencher->command, code) : 0;
+}
+
+int vti_bencher_meter(struct vti_bencher *bencher, const struct vti_command_line *line,
+                      struct vti_bench_entry *entry)
+{
+    static const char *const options[] = {"--no-functions", "--energy", NULL};
+    char *path = vti_bencher_path(bencher, "energy.vt");
+    int code = path ? 0 : VTI_EXIT_BAD;
+
+    for (int i = 0; i < METERED_RUNS && !code; i++) {
+        struct vti_spawned spawned = {0};
+
+        code = vti_bencher_record(bencher, line, options, path, &spawned);
+        if (!code && spawned.status)
+            code = failed(bencher, line, &spawned);
+        if (!code)
+            code = add_joules(bencher, path, entry);
+        vti_spawned_fini(&spawned);
+    }
+    free(path);
     return code;
 }

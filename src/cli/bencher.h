@@ -26,6 +26,9 @@ struct vti_bencher {
     struct vti_items_wish items;
     bool no_counts;   /* no run is recorded */
     bool records_all; /* every run is */
+    bool meters;      /* joules are wanted, too */
+    bool said_unseen; /* that a command's children are not in its CPU time */
+    uint32_t how;     /* the worst enum vt_energy_how of them */
     char *folder;     /* of recordings, made when it is needed; owned */
     char *self;       /* this program; owned */
     uint64_t random;  /* state of the order of runs */
@@ -45,6 +48,10 @@ int vti_bencher_run(struct vti_bencher *bencher, const struct vti_command_line *
  * folder; a command that records nothing is fine. */
 int vti_bencher_count(struct vti_bencher *bencher, const struct vti_command_line *line,
                       struct vti_bench_entry *entry, const char *name);
+
+/* Joules, of a few runs that record nothing else; a machine without any source of them is fine. */
+int vti_bencher_meter(struct vti_bencher *bencher, const struct vti_command_line *line,
+                      struct vti_bench_entry *entry);
 
 /* Runs it recorded with further options of `venturi run` (NULL ends them) into `path`, and keeps how it went. */
 int vti_bencher_record(struct vti_bencher *bencher, const struct vti_command_line *line,

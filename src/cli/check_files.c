@@ -5,10 +5,12 @@
 #include "cli/cmd.h"
 #include "cli/reading.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* A negative code if it cannot be read. */
 static int is_recording(const char *path)
 {
     char magic[4] = "";
@@ -16,7 +18,7 @@ static int is_recording(const char *path)
     bool is_one;
 
     if (!file)
-        return -1;
+        return vti_fail_errno(VTI_E_OPEN, "%s: cannot open", path);
     is_one = fread(magic, 1, sizeof magic, file) == sizeof magic && magic[0] != '{' &&
              magic[0] != '[' && magic[0] != ' ' && magic[0] != '\n';
     fclose(file);
@@ -36,7 +38,7 @@ static int open_side(struct vti_bench *bench, const char *path, char **recording
     int code;
 
     if (kind < 0)
-        return vti_cmd_fail("check", "%s: cannot open", path);
+        return vti_cmd_error("check", kind);
     if (kind) {
         code = vti_reading_do("check", path, load, bench);
         if (!code && recording)
@@ -51,10 +53,15 @@ static int open_side(struct vti_bench *bench, const char *path, char **recording
                : vti_cmd_fail("check", "%s: it holds no run of any command", path);
 }
 
-/* A bench of one command is about that command, whatever it is called. */
-static int drop_name(struct vti_bench *bench)
+/* Two benches of one command each are about that command, whatever it is called; one of several is known by its name. */
+static int drop_names(struct vti_checking *checking)
 {
-    return bench->count == 1 ? vti_bench_text(&bench->entries[0].name, "") : 0;
+    if (checking->base.count != 1 || checking->now.count != 1)
+        return 0;
+    return vti_bench_text(&checking->base.entries[0].name, "") ||
+                   vti_bench_text(&checking->now.entries[0].name, "")
+               ? vti_cmd_error("check", VTI_E_NOMEM)
+               : 0;
 }
 
 /* Two commands made in turn stand in one file: the second becomes the new side. */
@@ -115,10 +122,12 @@ int vti_check_files(struct vti_checking *checking)
     checking->has_base = true;
     code = open_side(&checking->base, checking->files[0], &checking->recordings[0]);
     if (!code)
+        code = vti_check_take_budgets(checking);
+    if (!code)
         code = is_one ? split(checking, checking->files[0])
                       : open_side(&checking->now, checking->files[1], &checking->recordings[1]);
-    if (!code && (drop_name(&checking->base) || drop_name(&checking->now)))
-        code = vti_cmd_error("check", VTI_E_NOMEM);
+    if (!code)
+        code = drop_names(checking);
     for (int i = 0; i < 2 && !code; i++)
         code = name_side(checking, i, checking->files[is_one ? 0 : i]);
     return code ? code : vti_check_compare(checking);
@@ -126,13 +135,11 @@ int vti_check_files(struct vti_checking *checking)
 
 /* ---- baselines ----------------------------------------------------------------------------------- */
 
-#define BASELINE_RUNS 10
-
 static int run_new(struct vti_checking *checking)
 {
     int code = 0;
 
-    for (size_t i = 0; i < BASELINE_RUNS && !code; i++)
+    for (size_t i = 0; i < checking->runs && !code; i++)
         code = vti_bencher_run(&checking->bencher, &checking->lines[1], &checking->now.entries[0]);
     return code;
 }
@@ -152,10 +159,12 @@ static int measure_new(struct vti_checking *checking)
         return vti_cmd_error("check", VTI_E_NOMEM);
     if (!checking->bencher.no_counts && !checking->bencher.records_all)
         code = vti_bencher_count(&checking->bencher, line, entry, "new");
+    if (!code && checking->bencher.meters && !checking->bencher.records_all)
+        code = vti_bencher_meter(&checking->bencher, line, entry);
     if (!code)
         code = run_new(checking);
     checking->is_live = true;
-    checking->pairs[0] = BASELINE_RUNS;
+    checking->pairs[0] = checking->runs;
     return code;
 }
 
@@ -171,8 +180,6 @@ static int update(struct vti_checking *checking)
 {
     int code = 0;
 
-    if (!access(checking->baseline, F_OK))
-        code = open_side(&checking->base, checking->baseline, NULL);
     for (size_t i = 0; i < checking->base.budget_count && !code; i++)
         if (vti_bench_budget(&checking->now, checking->base.budgets[i]))
             code = vti_cmd_error("check", VTI_E_NOMEM);
@@ -188,36 +195,47 @@ static int compare_twice(struct vti_checking *checking)
 {
     int code = vti_check_compare(checking);
 
-    if (code || !checking->is_live || vti_check_times(&checking->comparison) != VTI_VERDICT_WORSE)
+    if (code || !checking->is_live || vti_check_times(&checking->comparison) != VTI_VERDICT_WORSE ||
+        (vti_check_worse_count(&checking->comparison) && !checking->asks_times))
         return code;
-    checking->first_ratio = vti_check_worst(&checking->comparison);
+    vti_check_keep_first(checking);
     vti_check_forget(&checking->bencher, &checking->now.entries[0]);
     code = run_new(checking);
     if (!code)
         code = vti_check_compare(checking);
-    checking->pairs[1] = BASELINE_RUNS;
-    checking->is_confirmed = vti_check_times(&checking->comparison) == VTI_VERDICT_WORSE;
-    checking->is_refuted = !checking->is_confirmed;
+    checking->pairs[1] = checking->runs;
+    if (!code)
+        vti_check_confirm(checking);
     return code;
+}
+
+/* Before anything is run: a file that cannot be read, or a budget in it that is none, is no reason to wait. */
+static int open_baseline(struct vti_checking *checking)
+{
+    const char *path = checking->baseline;
+    int code;
+
+    if (access(path, F_OK))
+        return checking->updates ? 0
+                                 : vti_cmd_fail("check", "%s: cannot open: %s (--update writes it)",
+                                                path, strerror(errno));
+    code = open_side(&checking->base, path, NULL);
+    return code ? code : vti_check_take_budgets(checking);
 }
 
 int vti_check_baseline(struct vti_checking *checking)
 {
-    int code;
+    int code = open_baseline(checking);
 
-    if (checking->file_count)
+    if (!code && checking->file_count)
         code = open_side(&checking->now, checking->files[0], &checking->recordings[1]);
-    else
+    else if (!code)
         code = measure_new(checking);
-    if (!code && drop_name(&checking->now))
-        code = vti_cmd_error("check", VTI_E_NOMEM);
+    if (!code)
+        code = drop_names(checking);
     if (code || checking->updates)
         return code ? code : update(checking);
-    code = open_side(&checking->base, checking->baseline, NULL);
-    if (!code && drop_name(&checking->base))
-        code = vti_cmd_error("check", VTI_E_NOMEM);
-    if (!code)
-        code = name_side(checking, 0, checking->baseline);
+    code = name_side(checking, 0, checking->baseline);
     if (!code)
         code = name_side(checking, 1, checking->file_count ? checking->files[0] : "measured now");
     checking->has_base = checking->base.count > 0;

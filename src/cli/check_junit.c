@@ -8,6 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+/* U+FFFE and U+FFFF are UTF-8 and no characters of XML. */
+static bool is_no_character(const uint8_t *at, size_t len)
+{
+    return len >= 3 && at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
+}
+
 static void add_safe(struct vti_buf *out, const char *text)
 {
     struct vti_buf safe = {0};
@@ -16,7 +22,10 @@ static void add_safe(struct vti_buf *out, const char *text)
     for (size_t i = 0; i < safe.len; i++) {
         char one = (char)safe.data[i];
 
-        if (one == '<')
+        if (is_no_character(safe.data + i, safe.len - i)) {
+            vti_buf_add_text(out, "\xef\xbf\xbd");
+            i += 2;
+        } else if (one == '<')
             vti_buf_add_text(out, "&lt;");
         else if (one == '>')
             vti_buf_add_text(out, "&gt;");
@@ -119,7 +128,7 @@ static void fill(struct vti_buf *out, const struct vti_checking *checking)
                    isnan(result->value) ? "skipped"
                    : result->is_kept    ? NULL
                                         : "failure",
-                   isnan(result->value) ? "nothing of that name was measured" : message);
+                   isnan(result->value) ? vti_check_unknown(checking, result) : message);
     }
     vti_buf_add_text(out, "  </testsuite>\n</testsuites>\n");
 }

@@ -87,11 +87,15 @@ static int keep(struct vti_checking *checking, const struct side *base, const st
     return 0;
 }
 
-static double change_of(const struct side *base, const struct side *now,
-                        const struct vti_lines_line *line)
+/* Where counts have decided: what the further hits took. The times of one run may say anything. */
+static double change_of(const struct vti_checking *checking, const struct side *base,
+                        const struct side *now, const struct vti_lines_line *line)
 {
     const struct vti_lines_line *same = find_same(base, text_of(now, line));
 
+    if (vti_check_worse_count(&checking->comparison) && line->hits)
+        return line->time * now->lines.unit_s *
+               (1 - (same ? (double)same->hits : 0) / (double)line->hits);
     return line->time * now->lines.unit_s - (same ? same->time * base->lines.unit_s : 0);
 }
 
@@ -106,7 +110,7 @@ static int gather(struct vti_checking *checking, const struct side *base, const 
         double most = 0;
 
         for (size_t j = 0; j < now->function->line_count; j++) {
-            double change = change_of(base, now, &now->function->lines[j]);
+            double change = change_of(checking, base, now, &now->function->lines[j]);
 
             if (change > most && change < last) {
                 best = &now->function->lines[j];

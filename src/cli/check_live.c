@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/cmd.h"
+#include "cli/prose.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,6 +53,9 @@ static int prepare(struct vti_checking *checking)
             checking->recordings[side] = vti_bencher_path(&checking->bencher,
                                                           side ? "new.vt" : "base.vt");
     }
+    if (!code && checking->bencher.meters && !checking->bencher.records_all)
+        code = vti_bencher_meter(&checking->bencher, &checking->lines[1],
+                                 &checking->now.entries[0]);
     return code;
 }
 
@@ -76,13 +80,19 @@ void vti_check_forget(const struct vti_bencher *bencher, struct vti_bench_entry 
     for (size_t i = 0; i < entry->count; i++) {
         enum vti_quantity_kind kind = entry->quantities[i].kind;
         bool stays = kind == VTI_QUANTITY_COUNT || kind == VTI_QUANTITY_VALUE ||
-                     (kind == VTI_QUANTITY_ITEMS && !has_items);
+                     kind == VTI_QUANTITY_ENERGY || (kind == VTI_QUANTITY_ITEMS && !has_items);
 
         if (bencher->records_all || !stays)
             entry->quantities[i].count = 0;
     }
     if (bencher->records_all)
         entry->recorded = 0;
+}
+
+/* No more runs change what counts say; the first ones only tell what it costs. */
+static bool is_over(const struct vti_checking *checking)
+{
+    return !checking->asks_times && vti_check_worse_count(&checking->comparison);
 }
 
 static int measure_round(struct vti_checking *checking, size_t *pairs)
@@ -97,7 +107,7 @@ static int measure_round(struct vti_checking *checking, size_t *pairs)
             code = run_pair(checking);
         if (!code)
             code = vti_check_compare(checking);
-        if (code || *pairs >= rules->most ||
+        if (code || *pairs >= rules->most || is_over(checking) ||
             vti_check_times(&checking->comparison) != VTI_VERDICT_UNDECIDED)
             return code;
         wanted = *pairs + VTI_RULES_STEP < rules->most ? *pairs + VTI_RULES_STEP : rules->most;
@@ -105,13 +115,34 @@ static int measure_round(struct vti_checking *checking, size_t *pairs)
     return code;
 }
 
-double vti_check_worst(const struct vti_comparison *comparison)
+void vti_check_keep_first(struct vti_checking *checking)
 {
-    for (size_t i = 0; i < comparison->count; i++)
-        if (comparison->rows[i].gates && comparison->rows[i].kind != VTI_QUANTITY_COUNT &&
-            comparison->rows[i].verdict == VTI_VERDICT_WORSE)
-            return comparison->rows[i].ratio;
-    return NAN;
+    vti_comparison_fini(&checking->first);
+    checking->first = checking->comparison;
+    checking->comparison = (struct vti_comparison){0};
+}
+
+static bool was_worse(const struct vti_comparison *first, const struct vti_compared *row)
+{
+    for (size_t i = 0; i < first->count; i++)
+        if (!strcmp(first->rows[i].name, row->name) && !strcmp(first->rows[i].entry, row->entry))
+            return first->rows[i].gates && first->rows[i].verdict == VTI_VERDICT_WORSE;
+    return false;
+}
+
+void vti_check_confirm(struct vti_checking *checking)
+{
+    struct vti_comparison *comparison = &checking->comparison;
+
+    for (size_t i = 0; i < comparison->count; i++) {
+        struct vti_compared *row = &comparison->rows[i];
+
+        if (row->gates && row->kind != VTI_QUANTITY_COUNT && row->verdict == VTI_VERDICT_WORSE &&
+            !was_worse(&checking->first, row))
+            row->verdict = VTI_VERDICT_UNDECIDED;
+    }
+    checking->is_confirmed = vti_check_times(comparison) == VTI_VERDICT_WORSE;
+    checking->is_refuted = !checking->is_confirmed;
 }
 
 static int name_sides(struct vti_checking *checking)
@@ -128,20 +159,30 @@ int vti_check_live(struct vti_checking *checking)
 
     checking->has_base = checking->is_live = true;
     checking->options.is_paired = true;
+    for (int side = 0; side < 2 && !code; side++) { /* also what --setup should have made */
+        code = vti_command_line_find(&checking->lines[side]);
+        code = code ? vti_cmd_error("check", code) : 0;
+    }
     if (!code)
         code = prepare(checking);
     if (!code)
         code = measure_round(checking, &checking->pairs[0]);
+    if (!code && is_over(checking)) {
+        vti_buf_printf(&checking->comparison.notes,
+                       "counts have decided, so times were measured in %zu pairs only: --pairs "
+                       "%zu..%zu goes on\n",
+                       checking->pairs[0], checking->options.rules.least,
+                       checking->options.rules.most);
+        return 0;
+    }
     if (code || vti_check_times(&checking->comparison) != VTI_VERDICT_WORSE)
         return code;
-    checking->first_ratio = vti_check_worst(&checking->comparison);
+    vti_check_keep_first(checking);
     vti_check_forget(&checking->bencher, &checking->base.entries[0]);
     vti_check_forget(&checking->bencher, &checking->now.entries[0]);
     code = measure_round(checking, &checking->pairs[1]);
-    if (!code) {
-        checking->is_confirmed = vti_check_times(&checking->comparison) == VTI_VERDICT_WORSE;
-        checking->is_refuted = !checking->is_confirmed;
-    }
+    if (!code)
+        vti_check_confirm(checking);
     return code;
 }
 
@@ -160,6 +201,7 @@ static void forget_round(struct vti_checking *checking)
     vti_bench_fini(&checking->base);
     vti_bench_fini(&checking->now);
     vti_comparison_fini(&checking->comparison);
+    vti_comparison_fini(&checking->first);
     checking->is_confirmed = checking->is_refuted = false;
     for (int side = 0; side < 2; side++) {
         free(checking->recordings[side]);
@@ -176,6 +218,17 @@ static double detectable(const struct vti_comparison *comparison)
                        (1 + comparison->rows[i].threshold) -
                    1;
     return NAN;
+}
+
+static void say_selftest(size_t count, size_t alarms, size_t unsure, double least)
+{
+    char text[256];
+
+    snprintf(text, sizeof text,
+             "%zu comparisons of the command with itself: %zu false alarm%s, %zu inconclusive. A "
+             "change of about %+.0f %% in CPU time would be found here half of the times at least.",
+             count, alarms, alarms == 1 ? "" : "s", unsure, 100 * least);
+    vti_prose_print(text, 0);
 }
 
 int vti_check_selftest(struct vti_checking *checking)
@@ -198,11 +251,7 @@ int vti_check_selftest(struct vti_checking *checking)
     }
     if (!code) {
         qsort(least, checking->selftest, sizeof *least, by_value);
-        printf("%zu comparisons of the command with itself: %zu false alarm%s, %zu inconclusive.\n"
-               "A change of about %+.0f %% in CPU time would be found here half of the times at "
-               "least.\n",
-               checking->selftest, alarms, alarms == 1 ? "" : "s", unsure,
-               100 * least[checking->selftest / 2]);
+        say_selftest(checking->selftest, alarms, unsure, least[checking->selftest / 2]);
         code = alarms ? VTI_EXIT_NO : VTI_EXIT_OK;
     }
     free(least);

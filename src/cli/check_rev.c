@@ -59,6 +59,31 @@ static int split(struct trees *trees, const char *text)
     return trees->names[0] && trees->names[1] ? 0 : vti_cmd_fail("check", "out of memory");
 }
 
+/* In a hook, git's variables say which repository and which index: ours are others, and a checkout would write into the user's. */
+static int forget_variables(void)
+{
+    char *words[] = {"git", "rev-parse", "--local-env-vars", NULL};
+    struct vti_spawned spawned;
+    int code = vti_spawn(&spawned, words, NULL);
+    char *rest = (char *)spawned.out.data;
+    char *name;
+
+    while (!code && rest && (name = strsep(&rest, "\n")))
+        if (*name)
+            unsetenv(name);
+    vti_spawned_fini(&spawned);
+    return code ? vti_cmd_error("check", code) : 0;
+}
+
+/* Outside of a repository git says so, in words that people know. */
+static int find_prefix(struct trees *trees)
+{
+    char *words[] = {"git", "rev-parse", "--show-prefix", NULL};
+
+    trees->prefix = ask_git(words, "--rev");
+    return trees->prefix ? 0 : VTI_EXIT_BAD;
+}
+
 static int find_commits(struct trees *trees)
 {
     for (int i = 0; i < 2; i++) {
@@ -115,21 +140,17 @@ static int set_up(struct vti_checking *checking, struct trees *trees, int side)
     if (code)
         code = vti_cmd_error("check", code);
     else if (spawned.status)
-        code = vti_cmd_fail("check", "--setup failed for %s with exit code %d: %s",
+        code = vti_cmd_fail("check", "--setup failed for %s with exit code %d%s%s",
                             trees->names[side], spawned.status,
-                            vti_spawned_last_words(&spawned, last));
+                            *vti_spawned_last_words(&spawned, last) ? ": " : "", last);
     vti_spawned_fini(&spawned);
     return code;
 }
 
 static int make_folder(struct trees *trees)
 {
-    char *words[] = {"git", "rev-parse", "--show-prefix", NULL};
     const char *parent = getenv("TMPDIR");
 
-    trees->prefix = ask_git(words, "--rev");
-    if (!trees->prefix)
-        return VTI_EXIT_BAD;
     if (asprintf(&trees->folder, "%s/venturi-check-XXXXXX", parent && *parent ? parent : "/tmp") <
         0) {
         trees->folder = NULL;
@@ -143,22 +164,41 @@ static int make_folder(struct trees *trees)
     return 0;
 }
 
-/* Also after a signal: git is started by us directly, as vti_spawn() starts nothing any more then. */
+/* Also after a signal, when vti_spawn() starts nothing any more: in a group of its own, so that the next Ctrl-C does not reach it. */
+static void tidy(const char *const *words)
+{
+    pid_t child = fork();
+
+    if (!child) {
+        setpgid(0, 0);
+        (void)!freopen("/dev/null", "w", stdout);
+        (void)!freopen("/dev/null", "w", stderr);
+        execvp(words[0], (char *const *)words);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Twice --force: one that git was still making is locked. What git does not know as a worktree yet is only files. */
+static void remove_tree(const char *path)
+{
+    const char *const remove[] = {"git", "worktree", "remove", "--force", "--force", path, NULL};
+    const char *const clear[] = {"rm", "-rf", "--", path, NULL};
+    const char *const prune[] = {"git", "worktree", "prune", NULL};
+
+    tidy(remove);
+    if (access(path, F_OK))
+        return;
+    tidy(clear);
+    tidy(prune);
+}
+
 static void remove_trees(struct trees *trees)
 {
     for (int side = 0; side < 2; side++) {
-        if (trees->is_made[side]) {
-            pid_t child = fork();
-
-            if (!child) {
-                (void)!freopen("/dev/null", "w", stderr);
-                execlp("git", "git", "worktree", "remove", "--force", trees->paths[side],
-                       (char *)NULL);
-                _exit(127);
-            }
-            while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-                continue;
-        }
+        if (trees->is_made[side])
+            remove_tree(trees->paths[side]);
         free(trees->names[side]);
         free(trees->commits[side]);
         free(trees->paths[side]);
@@ -186,6 +226,10 @@ int vti_check_revisions(struct vti_checking *checking)
     struct trees trees = {0};
     int code = split(&trees, checking->rev);
 
+    if (!code)
+        code = forget_variables();
+    if (!code)
+        code = find_prefix(&trees);
     if (!code)
         code = find_commits(&trees);
     if (!code)

@@ -1,9 +1,11 @@
 /* cmd_bench.c - venturi bench: repeated runs of commands, kept for comparison. */
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/bench.h"
 #include "cli/cmd.h"
 #include "cli/render.h"
 #include "cli/stop.h"
+#include "perf/rules.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -117,6 +119,16 @@ static int take_option(struct request *request, int option, const char *value)
     return 0;
 }
 
+/* What would come to light after minutes of measuring is looked at first. */
+static int check_outputs(const struct request *request)
+{
+    int code = request->output ? vti_output_probe(request->output, request->force) : 0;
+
+    for (size_t i = 0; i < request->count && !code; i++)
+        code = vti_command_line_find(&request->lines[i]);
+    return code ? vti_cmd_error("bench", code) : 0;
+}
+
 static int take_arguments(struct request *request, int argc, char **argv)
 {
     static char *none[] = {NULL};
@@ -144,7 +156,12 @@ static int take_arguments(struct request *request, int argc, char **argv)
         code = vti_cmd_fail("bench", "which command? venturi bench -- CMD, or --suite DIR");
     if (!code && request->interleaves && request->count < 2)
         code = vti_cmd_fail("bench", "--interleave needs two commands or more: use --cmd");
-    return code;
+    for (size_t i = 0; request->suite && request->words[i] && !code; i++)
+        if (request->words[i][0] == '-')
+            code = vti_cmd_fail("bench",
+                                "%s: options go before the names: venturi bench --suite DIR %s …",
+                                request->words[i], request->words[i]);
+    return code ? code : check_outputs(request);
 }
 
 /* The order of one round: each once, shuffled. */
@@ -237,6 +254,20 @@ static int show(const struct request *request, const struct vti_bench *bench)
     return code ? vti_cmd_error("bench", code) : 0;
 }
 
+/* Whoever keeps it means to compare it. */
+static void say_few(const struct vti_bench *bench, const char *path)
+{
+    const struct vti_rules rules = VTI_RULES;
+    size_t least = SIZE_MAX;
+
+    for (size_t i = 0; i < bench->count; i++)
+        least = vti_bench_runs(&bench->entries[i]) < least ? vti_bench_runs(&bench->entries[i])
+                                                           : least;
+    if (least && least < rules.least_apart)
+        vti_cmd_say("%s: %zu run%s of each; `venturi check` judges times from %zu on (-n %zu)",
+                    path, least, least == 1 ? "" : "s", rules.least_apart, rules.least_apart);
+}
+
 static int run_commands(struct vti_bencher *bencher, struct request *request,
                         struct vti_bench *bench)
 {
@@ -261,7 +292,7 @@ static int run(int argc, char **argv)
                                             request.runs ? request.runs : SUITE_RUNS,
                                             request.is_json};
 
-        vti_stop_watch(NULL);
+        vti_stop_watch_all();
         bencher.records_all = request.records;
         request.runs = request.runs ? request.runs : RUNS;
         code = request.suite ? vti_bench_suite(&bencher, &bench, &wish)
@@ -270,6 +301,8 @@ static int run(int argc, char **argv)
             int saved = vti_bench_save("bench", &bench, request.output, request.force);
 
             code = saved ? saved : code;
+            if (!saved)
+                say_few(&bench, request.output);
         }
     }
     vti_bencher_fini(&bencher);

@@ -1,5 +1,6 @@
 /* cmd_check.c - venturi check: did it get slower? */
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/check.h"
 #include "cli/cmd.h"
 #include "cli/stop.h"
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RUNS 10
+
 enum {
     OPT_BASE_CMD,
     OPT_NEW_CMD,
@@ -20,7 +23,9 @@ enum {
     OPT_UPDATE,
     OPT_BUDGET,
     OPT_PAIRS,
+    OPT_RUNS,
     OPT_THRESHOLD,
+    OPT_GATE,
     OPT_ITEMS,
     OPT_NO_COUNTS,
     OPT_RECORD,
@@ -40,7 +45,9 @@ static const struct vti_option options[] = {
     [OPT_UPDATE] = {0, "update", NULL, "write the baseline instead of comparing"},
     [OPT_BUDGET] = {0, "budget", "LIMIT", "such as \"step:p99<50ms\"; may be repeated"},
     [OPT_PAIRS] = {0, "pairs", "MIN..MAX", "pairs of runs (8..40)"},
+    [OPT_RUNS] = {'n', "runs", "N", "runs for a baseline, or for budgets only (10)"},
     [OPT_THRESHOLD] = {0, "threshold", "PCT", "what counts as slower (5; not in turn: 10)"},
+    [OPT_GATE] = {0, "gate", "wall|rss", "wall time or memory decides, too; may be repeated"},
     [OPT_ITEMS] = {0, "items", "N|PATTERN", "work of a run: a number, or where it is printed"},
     [OPT_NO_COUNTS] = {0, "no-counts", NULL, "no recorded runs for counts"},
     [OPT_RECORD] = {0, "record", NULL, "record every run: spans and tasks decide, too"},
@@ -89,6 +96,19 @@ static int take_threshold(struct vti_checking *checking, const char *text)
     return 0;
 }
 
+static int take_runs(struct vti_checking *checking, const char *text)
+{
+    char *end;
+
+    errno = 0;
+    checking->runs = strtoul(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9' || checking->runs > VTI_STATS_MOST ||
+        !checking->runs)
+        return vti_cmd_fail("check", "--runs: '%s' is no number of runs (1 to %d)", text,
+                            VTI_STATS_MOST);
+    return 0;
+}
+
 static int take_line(struct vti_command_line *line, const char *text)
 {
     int code = line->words ? vti_fail(VTI_E_USAGE, "each command only once")
@@ -108,14 +128,18 @@ static int take_option(struct vti_checking *checking, int option, const char *va
     case OPT_NEW_CMD:
         return take_line(&checking->lines[1], value);
     case OPT_PAIRS:
+        checking->asks_times = true;
         return take_pairs(checking, value);
+    case OPT_RUNS:
+        return take_runs(checking, value);
+    case OPT_GATE:
+        checking->asks_times = true;
+        checking->options.gates |= 1u << (*value == 'w' ? VTI_QUANTITY_WALL : VTI_QUANTITY_MEMORY);
+        break;
     case OPT_THRESHOLD:
         return take_threshold(checking, value);
     case OPT_BUDGET:
-        if (checking->budget_count == VTI_CHECK_BUDGETS)
-            return vti_cmd_fail("check", "more than %d budgets", VTI_CHECK_BUDGETS);
-        checking->budget_texts[checking->budget_count++] = value;
-        break;
+        return vti_check_take_budget(checking, value);
     case OPT_SELFTEST:
         checking->selftest = strtoul(value, &end, 10);
         if (*end || !checking->selftest || checking->selftest > VTI_STATS_MOST)
@@ -182,11 +206,19 @@ static int check_arguments(const struct vti_checking *checking)
     if (checking->updates && !checking->baseline)
         return vti_cmd_fail("check", "--update needs to know which: --baseline FILE");
     if ((checking->rev || checking->selftest) && !has_command)
-        return vti_cmd_fail("check", "which command? venturi check --rev BASE..HEAD -- CMD");
+        return vti_cmd_fail("check", "which command? venturi check %s -- CMD",
+                            checking->rev ? "--rev BASE..HEAD" : "--selftest N");
     if ((checking->lines[0].words != NULL) > has_command)
         return vti_cmd_fail("check", "--base-cmd needs --new-cmd");
     if (has_command && checking->file_count)
         return vti_cmd_fail("check", "either files or a command, not both");
+    if (checking->runs && (checking->lines[0].words || !has_command))
+        return vti_cmd_fail("check", "--runs is for CMD with --baseline or --budget; runs in turn: "
+                                     "--pairs");
+    if (checking->runs && checking->baseline &&
+        checking->runs < checking->options.rules.least_apart)
+        return vti_cmd_fail("check", "--runs: a baseline takes %zu runs at least",
+                            checking->options.rules.least_apart);
     if (checking->baseline && (checking->file_count > 1 || checking->lines[0].words))
         return vti_cmd_fail("check", "a baseline is compared with one command or one file");
     if (has_command && !checking->lines[0].words && !checking->baseline && !checking->budget_count)
@@ -196,6 +228,21 @@ static int check_arguments(const struct vti_checking *checking)
         return vti_cmd_fail("check", "which two? venturi check BASE NEW, or --base-cmd and "
                                      "--new-cmd, or --rev BASE..HEAD -- CMD");
     return 0;
+}
+
+/* What would come to light after minutes of measuring is looked at first. */
+static int check_outputs(const struct vti_checking *checking)
+{
+    int code = 0;
+
+    if (checking->junit)
+        code = vti_output_probe(checking->junit, true);
+    if (!code && checking->updates)
+        code = vti_output_probe(checking->baseline, true);
+    for (int side = 0; side < 2 && !code && !checking->rev; side++)
+        if (checking->lines[side].words)
+            code = vti_command_line_find(&checking->lines[side]);
+    return code ? vti_cmd_error("check", code) : 0;
 }
 
 static int take_arguments(struct vti_checking *checking, int argc, char **argv, const char **items)
@@ -220,7 +267,9 @@ static int take_arguments(struct vti_checking *checking, int argc, char **argv, 
             checking->files[checking->file_count++] = value;
         }
     }
-    return code ? code : check_arguments(checking);
+    if (!code)
+        code = check_arguments(checking);
+    return code ? code : check_outputs(checking);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------- */
@@ -258,6 +307,7 @@ static void release(struct vti_checking *checking)
     vti_bench_fini(&checking->base);
     vti_bench_fini(&checking->now);
     vti_comparison_fini(&checking->comparison);
+    vti_comparison_fini(&checking->first);
     for (size_t i = 0; i < checking->reason_count; i++)
         free(checking->reasons[i].text);
     free(checking->reasons);
@@ -280,15 +330,16 @@ static int run(int argc, char **argv)
         code = vti_bencher_init(&checking.bencher, "check", items);
         checking.bencher.no_counts = wished.no_counts;
         checking.bencher.records_all = wished.records_all;
+        checking.bencher.meters = wished.meters;
     }
     if (!code) {
-        vti_stop_watch(NULL);
+        checking.runs = checking.runs ? checking.runs : RUNS;
+        vti_stop_watch_all();
         code = measure(&checking);
     }
     if (!code && !checking.selftest && !checking.updates) {
-        code = vti_check_budgets(&checking);
-        if (!code)
-            code = vti_check_explain(&checking);
+        vti_check_budgets(&checking);
+        code = vti_check_explain(&checking);
         vti_check_conclude(&checking);
         if (!code)
             code = show(&checking);

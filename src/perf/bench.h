@@ -34,12 +34,14 @@ struct vti_quantity {
     size_t count, room;
 };
 
+#define VTI_MODE_ITERATIONS "iterations" /* times of one turn of a loop, not of a run */
+
 /* One command. */
 struct vti_bench_entry {
     char *name;        /* never NULL, as all texts; owned */
     char *command;     /* shell-readable, "" unknown */
     char *interpreter; /* "Python 3.11.7", "" */
-    char *mode;        /* how its times were measured: "plain", "counted", "sampled", …; "" */
+    char *mode;        /* how its times were measured: "plain", "counted", "iterations", …; "" */
     struct vti_quantity *quantities;
     size_t count, room;
     size_t recorded; /* runs that were recordings; not in the file */
@@ -118,6 +120,9 @@ int vti_measuring_add(const struct vti_measuring *measuring, const char *name,
                       enum vti_quantity_kind kind, double share, double value);
 
 /* Functions, spans, tasks and lines by their names. */
+#define VTI_LABEL_BYTES 512
+const char *vti_measure_label(char to[VTI_LABEL_BYTES], const char *what, const char *name,
+                              const char *file); /* "calls:parse pipeline.py" */
 int vti_measure_names(const struct vti_measuring *measuring);
 
 #endif

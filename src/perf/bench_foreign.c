@@ -19,7 +19,8 @@ struct found {
     double cpu, wall; /* of google-benchmark, in its unit; NaN: none */
     double *values;   /* owned; of the others, in seconds */
     size_t count, room;
-    bool is_known; /* had a key that only such files have */
+    bool is_known;     /* had a key that only such files have */
+    bool is_iteration; /* its times are of one turn of a loop, as all but hyperfine's */
 };
 
 static bool is(const struct vti_buf *key, const char *name)
@@ -49,7 +50,7 @@ static void take_values(struct found *found, struct vti_json_scan *scan)
     if (!vti_json_take(scan, '['))
         scan->failed = true;
     while (!scan->failed && vti_json_next_item(scan, &is_first))
-        if (vti_json_scan_double(scan, &value) && isfinite(value))
+        if (vti_json_scan_double(scan, &value) && isfinite(value) && value >= 0)
             keep(found, value);
     found->is_known = true;
 }
@@ -89,7 +90,7 @@ static void take_runs(struct found *found, struct vti_json_scan *scan)
             else
                 vti_json_skip(scan);
     }
-    found->is_known = true;
+    found->is_known = found->is_iteration = true;
     vti_buf_fini(&key);
 }
 
@@ -113,9 +114,9 @@ static void take_benchmark(struct found *found, struct vti_json_scan *scan)
         else if (is(&key, "run_type") && is_text)
             found->is_aggregate = vti_json_scan_string(scan, &text) && is(&text, "aggregate");
         else if (is(&key, "cpu_time") && vti_json_scan_double(scan, &found->cpu))
-            found->is_known = true;
+            found->is_known = found->is_iteration = true;
         else if (is(&key, "real_time") && vti_json_scan_double(scan, &found->wall))
-            found->is_known = true;
+            found->is_known = found->is_iteration = true;
         else if (is(&key, "times"))
             take_values(found, scan);
         else if (is(&key, "metadata"))
@@ -137,6 +138,15 @@ static double unit_of(const struct found *found)
                                     : 1e-9;
 }
 
+/* As in files of our own: a time that cannot be is no time. */
+static int note_time(struct vti_bench_entry *entry, const char *name, enum vti_quantity_kind kind,
+                     double seconds)
+{
+    if (!(seconds >= 0 && isfinite(seconds)))
+        return vti_fail(VTI_E_DAMAGED, "a value of %s is negative or no number", name);
+    return vti_bench_note(entry, name, kind, seconds);
+}
+
 static int keep_benchmark(struct vti_bench *bench, const struct found *found)
 {
     const char *name = found->name.len ? (const char *)found->name.data : "";
@@ -150,14 +160,14 @@ static int keep_benchmark(struct vti_bench *bench, const struct found *found)
         return vti_fail(VTI_E_LIMIT, "more than %d benchmarks", MOST_ENTRIES);
     if (!entry)
         entry = vti_bench_add(bench, name, name);
-    if (!entry)
+    if (!entry || (found->is_iteration && vti_bench_text(&entry->mode, VTI_MODE_ITERATIONS)))
         return VTI_E_NOMEM;
     for (size_t i = 0; i < found->count && !code; i++)
-        code = vti_bench_note(entry, "wall", VTI_QUANTITY_WALL, found->values[i]);
-    if (!code && isfinite(found->cpu))
-        code = vti_bench_note(entry, "cpu", VTI_QUANTITY_CPU, found->cpu * unit_of(found));
-    if (!code && isfinite(found->wall))
-        code = vti_bench_note(entry, "wall", VTI_QUANTITY_WALL, found->wall * unit_of(found));
+        code = note_time(entry, "wall", VTI_QUANTITY_WALL, found->values[i]);
+    if (!code && !isnan(found->cpu))
+        code = note_time(entry, "cpu", VTI_QUANTITY_CPU, found->cpu * unit_of(found));
+    if (!code && !isnan(found->wall))
+        code = note_time(entry, "wall", VTI_QUANTITY_WALL, found->wall * unit_of(found));
     return code;
 }
 

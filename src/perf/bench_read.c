@@ -103,8 +103,11 @@ static int read_values(struct vti_bench_entry *entry, const char *name, enum vti
     while (!code && !scan->failed && vti_json_next_item(scan, &is_first)) {
         if (++count > MOST_VALUES)
             return vti_fail(VTI_E_LIMIT, "more than %d values of %s", MOST_VALUES, name);
-        if (vti_json_scan_double(scan, &value))
-            code = vti_bench_note(entry, name, kind, value);
+        if (!vti_json_scan_double(scan, &value))
+            break;
+        if (kind != VTI_QUANTITY_VALUE && !(value >= 0 && isfinite(value)))
+            return vti_fail(VTI_E_DAMAGED, "a value of %.100s is negative or no number", name);
+        code = vti_bench_note(entry, name, kind, value);
     }
     return code;
 }
@@ -214,7 +217,7 @@ static int read_own(struct vti_bench *bench, struct vti_json_scan *scan, bool *i
         } else if (!*is_own) {
             break;
         } else if (is(&key, "version") && vti_json_scan_double(scan, &version)) {
-            if (version > 1)
+            if (!(version >= 1 && version < 2))
                 code = vti_fail(VTI_E_UNSUPPORTED, "a bench of version %g", version);
         } else if (is(&key, "machine")) {
             code = read_machine(bench, scan, &text);
@@ -252,10 +255,10 @@ int vti_bench_parse(struct vti_bench *bench, const char *name, const char *text,
                             "google-benchmark",
                             name);
     }
-    if (!code && scan.failed)
+    if (!code && (scan.failed || vti_json_peek(&scan) || scan.at != scan.end))
         code = vti_fail(VTI_E_DAMAGED, "%s: byte %zu: not the JSON of a bench", name,
                         (size_t)(scan.at - text));
-    else if (code == VTI_E_LIMIT || code == VTI_E_UNSUPPORTED) {
+    else if (code == VTI_E_LIMIT || code == VTI_E_UNSUPPORTED || code == VTI_E_DAMAGED) {
         char why[256];
 
         snprintf(why, sizeof why, "%s", vti_error_message(code));

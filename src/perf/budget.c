@@ -12,6 +12,42 @@
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
+static bool is_throughput(const char *name)
+{
+    return !strcmp(name, "throughput") || !strcmp(name, "throughput/core") ||
+           !strcmp(name, "throughput/cpu") || !strcmp(name, "effective") ||
+           !strcmp(name, "effective/core") || !strcmp(name, "effective/cpu");
+}
+
+/* What it is measured in: a unit, 0 for plain numbers, '?' for figures that only the bench knows. */
+static char unit_of(const char *name)
+{
+    static const struct { /* a whole name, the end of one from a colon on, or its start up to one */
+        const char *text;
+        char unit;
+    } known[] = {{"cpu", 's'},    {"wall", 's'}, {"rss", 'B'},  {"memory", 'B'}, {"energy", 'J'},
+                 {"items", 0},    {":p50", 's'}, {":p90", 's'}, {":p99", 's'},   {":max", 's'},
+                 {":total", 's'}, {":count", 0}, {":calls", 0}, {":hits", 0},    {"span:", 's'},
+                 {"task:", 's'},  {"calls:", 0}, {"hits:", 0},  {"spans:", 0},   {"tasks:", 0}};
+    size_t len = strlen(name);
+
+    if (is_throughput(name))
+        return '/';
+    if (len > 5 && !strcmp(name + len - 5, "/item"))
+        len -= 5;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *text = known[i].text;
+        size_t size = strlen(text);
+        bool is_end = *text == ':';
+        bool is_start = text[size - 1] == ':';
+
+        if ((is_start || is_end ? len > size : len == size) &&
+            !strncmp(is_end ? name + len - size : name, text, size))
+            return known[i].unit;
+    }
+    return '?';
+}
+
 static bool take_unit(struct vti_budget *budget, const char *unit)
 {
     static const struct {
@@ -38,9 +74,9 @@ static bool take_unit(struct vti_budget *budget, const char *unit)
                  {"J", 1, 'J'},
                  {"kJ", 1000, 'J'},
                  {"mJ", 1e-3, 'J'},
-                 {"/s", 1, 0},
-                 {"x", 1, 0},
-                 {"%", 0.01, 0}};
+                 {"/s", 1, '/'},
+                 {"x", 1, 'x'},
+                 {"%", 0.01, 'x'}};
 
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (!strcmp(unit, units[i].name)) {
@@ -51,16 +87,26 @@ static bool take_unit(struct vti_budget *budget, const char *unit)
     return false;
 }
 
+/* The last one: names of functions have some of their own. */
+static const char *last_order(const char *text)
+{
+    const char *less = strrchr(text, '<');
+    const char *more = strrchr(text, '>');
+
+    return !less || (more && more > less) ? more : less;
+}
+
 int vti_budget_parse(struct vti_budget *budget, const char *text)
 {
-    size_t len = strcspn(text, "<>");
-    const char *at = text + len;
+    const char *at = last_order(text);
+    size_t len = at ? (size_t)(at - text) : 0;
+    char unit;
     char *end;
 
     *budget = (struct vti_budget){.text = text};
     while (len && isspace((unsigned char)text[len - 1]))
         len--;
-    if (!*at || !len || len >= sizeof budget->name)
+    if (!len || len >= sizeof budget->name || strchr("<>=", text[len - 1]))
         return vti_fail(VTI_E_USAGE, "budget '%.200s': write NAME<LIMIT, as in \"cpu<2s\"", text);
     memcpy(budget->name, text, len);
     budget->order = *at == '<' ? (at[1] == '=' ? VTI_BUDGET_AT_MOST : VTI_BUDGET_BELOW)
@@ -75,6 +121,12 @@ int vti_budget_parse(struct vti_budget *budget, const char *text)
         return vti_fail(VTI_E_USAGE,
                         "budget '%.200s': '%.60s' is no unit (ns us ms s min h, k M G, J, /s, %%)",
                         text, end);
+    unit = unit_of(budget->name);
+    if (budget->unit && unit != '?' && budget->unit != unit)
+        return vti_fail(VTI_E_USAGE, "budget '%.200s': %.100s is not measured in '%.60s'", text,
+                        budget->name, end);
+    if (unit != '?')
+        budget->unit = unit;
     return 0;
 }
 
@@ -137,23 +189,19 @@ static double figure_of(const struct vti_bench_entry *entry, const char *name)
 static double throughput(const struct vti_bench *bench, const struct vti_bench_entry *entry,
                          const char *name)
 {
-    double items = median_of(entry, *name == 't' ? "items" : "effective");
+    double items = median_of(entry, "items");
+    double effective = median_of(entry, "effective");
     const char *per = strchr(name, '/');
+    double by = median_of(entry, per && !strcmp(per, "/cpu") ? "cpu" : "wall");
 
-    if (*name == 'e' && isnan(items)) /* nobody said otherwise: all of them */
-        items = median_of(entry, "items");
-    if (per && !strcmp(per, "/cpu"))
-        return items / median_of(entry, "cpu");
+    if (*name == 'e' && !isnan(effective)) { /* where nobody says otherwise, it is all of them */
+        if (effective > items)               /* more done than begun: one of them is wrong */
+            return NAN;
+        items = effective;
+    }
     if (per && !strcmp(per, "/core"))
-        return bench->cores ? items / median_of(entry, "wall") / bench->cores : NAN;
-    return items / median_of(entry, "wall");
-}
-
-static bool is_throughput(const char *name)
-{
-    return !strcmp(name, "throughput") || !strcmp(name, "throughput/core") ||
-           !strcmp(name, "throughput/cpu") || !strcmp(name, "effective") ||
-           !strcmp(name, "effective/core") || !strcmp(name, "effective/cpu");
+        by *= bench->cores;
+    return by > 0 ? items / by : NAN;
 }
 
 double vti_budget_value(const struct vti_budget *budget, const struct vti_bench *bench,
@@ -170,11 +218,14 @@ double vti_budget_value(const struct vti_budget *budget, const struct vti_bench 
     if (len > 5 && !strcmp(name + len - 5, "/item")) {
         name[len - 5] = 0;
         by = median_of(entry, "items");
+        if (!(by > 0)) /* no items, nothing for one */
+            return NAN;
     }
     value = median_of(entry, !strcmp(name, "memory") ? "rss" : name);
     if (isnan(value))
         value = figure_of(entry, name);
-    return value / by;
+    value /= by;
+    return isfinite(value) ? value : NAN;
 }
 
 bool vti_budget_is_kept(const struct vti_budget *budget, double value)

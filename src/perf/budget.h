@@ -22,7 +22,7 @@ struct vti_budget {
     char name[256];
     enum vti_budget_order order;
     double limit; /* in seconds, bytes, joules, or plain … */
-    char unit;    /* … as written: 's', 'B', 'J', or 0 */
+    char unit;    /* … of what it limits: 's', 'B', 'J', '/' (a second), or 0 */
 };
 
 /* 0 or VTI_E_USAGE with a message. */

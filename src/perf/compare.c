@@ -16,7 +16,7 @@ static bool is_steady(const struct vti_quantity *quantity)
     for (size_t i = 1; i < quantity->count; i++)
         if (quantity->values[i] != quantity->values[0])
             return false;
-    return quantity->count > 0;
+    return quantity->count > 0 && isfinite(quantity->values[0]);
 }
 
 static bool is_same_amount(const struct vti_quantity *a, const struct vti_quantity *b)
@@ -50,15 +50,24 @@ static void compare_counts(struct vti_compared *row, const struct vti_quantity *
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-static bool decides(const struct vti_bench_entry *base, const struct vti_quantity *quantity,
-                    const struct vti_rules *rules)
+static bool has_cpu(const struct vti_bench_entry *entry)
 {
-    const struct vti_quantity *cpu = vti_bench_find(base, "cpu");
+    const struct vti_quantity *cpu = vti_bench_find(entry, "cpu");
 
+    return cpu && cpu->count;
+}
+
+static bool decides(const struct vti_bench_entry *base, const struct vti_bench_entry *now,
+                    const struct vti_quantity *quantity, const struct vti_compare_options *options)
+{
+    const struct vti_rules *rules = &options->rules;
+
+    if (options->gates & 1u << quantity->kind)
+        return true;
     if (quantity->kind == VTI_QUANTITY_TIME)
         return quantity->count >= rules->least_apart && quantity->share >= rules->share;
     if (quantity->kind == VTI_QUANTITY_WALL)
-        return !cpu || !cpu->count;
+        return !has_cpu(base) || !has_cpu(now);
     return quantity->kind == VTI_QUANTITY_CPU;
 }
 
@@ -69,7 +78,7 @@ static int add_row(struct vti_comparison *comparison, const struct vti_bench_ent
     const struct vti_quantity *other = vti_bench_find(now, quantity->name);
     const struct vti_quantity *items[2] = {vti_bench_find(base, "items"),
                                            vti_bench_find(now, "items")};
-    bool has_items = items[0] && items[1] && items[0]->count && items[1]->count;
+    bool has_items = vti_compare_has_items(base) && vti_compare_has_items(now);
     struct vti_compared row = {.entry = base->name, .name = quantity->name, .kind = quantity->kind};
     bool is_memory = quantity->kind == VTI_QUANTITY_MEMORY;
     int code = 0;
@@ -77,13 +86,17 @@ static int add_row(struct vti_comparison *comparison, const struct vti_bench_ent
     if (!other || !other->count || !quantity->count || quantity->kind == VTI_QUANTITY_VALUE)
         return 0;
     row.p = row.p_less = row.adjusted = 1;
+    row.is_iteration = !strcmp(base->mode, VTI_MODE_ITERATIONS) ||
+                       !strcmp(now->mode, VTI_MODE_ITERATIONS);
     if (quantity->kind == VTI_QUANTITY_COUNT || quantity->kind == VTI_QUANTITY_ITEMS) {
         compare_counts(&row, quantity, other, !has_items || is_same_amount(items[0], items[1]),
                        &options->rules);
         if (quantity->kind == VTI_QUANTITY_ITEMS)
             row.gates = false;
+        row.gates &= comparison->is_same_work;
     } else {
-        row.gates = comparison->is_comparable && decides(base, quantity, &options->rules);
+        row.gates = comparison->is_comparable && comparison->is_same_work &&
+                    decides(base, now, quantity, options);
         code = vti_compare_times(&row, quantity, other, has_items && !is_memory ? items[0] : NULL,
                                  has_items && !is_memory ? items[1] : NULL, options);
     }
@@ -125,57 +138,39 @@ static int adjust(struct vti_comparison *comparison, bool gates)
     return code;
 }
 
-static size_t counts_of(const struct vti_bench_entry *entry)
+static const struct vti_compared *wall_of(const struct vti_comparison *comparison,
+                                          const char *entry)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < entry->count; i++)
-        count += entry->quantities[i].kind == VTI_QUANTITY_COUNT;
-    return count;
-}
-
-/* Renamed files have other functions: that nothing was counted on both sides must not look like "all the same". */
-static void note_counts(struct vti_comparison *comparison, const struct vti_bench_entry *base,
-                        const struct vti_bench_entry *now)
-{
-    if (!counts_of(base) || !counts_of(now))
-        return;
     for (size_t i = 0; i < comparison->count; i++)
-        if (comparison->rows[i].entry == base->name &&
-            comparison->rows[i].kind == VTI_QUANTITY_COUNT)
-            return;
-    vti_buf_printf(&comparison->notes,
-                   "no function, span or task is on both sides: counts were not compared\n");
+        if (comparison->rows[i].kind == VTI_QUANTITY_WALL && comparison->rows[i].entry == entry)
+            return &comparison->rows[i];
+    return NULL;
 }
 
-/* Where a process takes longer to start than to work, "no regression" is worth little. */
+/* Where a process takes longer to start, or to wait, than to work, "no regression" is worth little. */
 static void note_short(struct vti_comparison *comparison, const struct vti_rules *rules)
 {
     for (size_t i = 0; i < comparison->count; i++) {
         const struct vti_compared *row = &comparison->rows[i];
+        const struct vti_compared *wall = wall_of(comparison, row->entry);
 
-        if (row->kind == VTI_QUANTITY_CPU && row->gates && row->base * row->items < rules->brief_s)
-            vti_buf_printf(
+        if (row->kind != VTI_QUANTITY_CPU || !row->gates || row->is_iteration ||
+            row->base * row->items >= rules->brief_s)
+            continue;
+        if (wall && wall->base * wall->items >= VTI_RULES_WAITS * rules->brief_s)
+            vti_comparison_say(&comparison->notes,
+                               "a run uses less than %g ms of CPU time and waits for most of its "
+                               "own: %s",
+                               1e3 * rules->brief_s,
+                               wall->gates ? "wall time decides, as --gate asks"
+                                           : "let its wall time decide (--gate wall)");
+        else
+            vti_comparison_say(
                 &comparison->notes,
-                "a run takes less than %g ms, mostly to start: let it do more, a loss below "
-                "%g ms never counts\n",
+                "a run takes less than %g ms of CPU time, mostly to start: let it do "
+                "more, a loss below %g ms never counts",
                 1e3 * rules->brief_s, 1e3 * rules->floor_s);
     }
-}
-
-/* The amount of work is not the same: said once. */
-static void note_items(struct vti_comparison *comparison, const struct vti_bench_entry *base,
-                       const struct vti_bench_entry *now)
-{
-    const struct vti_quantity *items[2] = {vti_bench_find(base, "items"),
-                                           vti_bench_find(now, "items")};
-
-    if (items[0] && items[1] && !is_same_amount(items[0], items[1]))
-        vti_buf_printf(
-            &comparison->notes,
-            "the work differs: %.15g items, then %.15g; times are compared for one item, "
-            "counts do not decide\n",
-            items[0]->values[0], items[1]->values[0]);
 }
 
 int vti_compare(struct vti_comparison *comparison, const struct vti_bench *base,
@@ -190,12 +185,11 @@ int vti_compare(struct vti_comparison *comparison, const struct vti_bench *base,
         const struct vti_bench_entry *entry = &base->entries[i];
         const struct vti_bench_entry *other = vti_bench_entry(now, entry->name);
 
-        if (!other)
+        if (!other || vti_bench_entry(base, entry->name) != entry)
             continue;
-        note_items(comparison, entry, other);
         for (size_t j = 0; j < entry->count && !code; j++)
             code = add_row(comparison, entry, other, &entry->quantities[j], options);
-        note_counts(comparison, entry, other);
+        vti_compare_missing(comparison, entry, other, options);
     }
     if (!code)
         code = adjust(comparison, true);
@@ -233,6 +227,8 @@ enum vti_verdict vti_comparison_verdict(const struct vti_comparison *comparison)
             verdict = row->verdict;
     }
     if (!comparison->is_comparable && !comparison->counts_suffice)
+        return VTI_VERDICT_UNKNOWN;
+    if (verdict == VTI_VERDICT_SAME && comparison->is_incomplete && !comparison->is_forced)
         return VTI_VERDICT_UNKNOWN;
     return verdict;
 }

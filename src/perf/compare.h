@@ -26,6 +26,7 @@ struct vti_compared {
     bool gates; /* its verdict decides */
     bool is_paired, is_exact;
     bool is_per_item;        /* `base` and `now` are for one item */
+    bool is_iteration;       /* … or for one turn of a loop: no loss is too short to count */
     double items;            /* of a run of the base; 1 where times are not for one item */
     double base, now;        /* medians */
     double ratio, low, high; /* of now to base: Hodges and Lehmann's estimate, and its interval */
@@ -41,10 +42,13 @@ struct vti_comparison {
     struct vti_compared *rows; /* owned; in the order of the base */
     size_t count, room;
     size_t gating;
-    bool is_comparable;    /* false: only counts count, or nothing (is_same_work) */
-    bool is_same_work;     /* false: other commands, other modes */
-    bool counts_suffice;   /* times that cannot be compared are no reason to be unsure */
-    bool is_forced;        /* compared in spite of the doubts */
+    bool is_comparable;  /* false: only counts count, or nothing (is_same_work) */
+    bool is_same_work;   /* false: other commands, other modes */
+    bool counts_suffice; /* times that cannot be compared are no reason to be unsure */
+    bool
+        is_incomplete; /* what decides is on one side only: the rest being the same is not enough */
+    size_t lone;       /* commands that are on one side only */
+    bool is_forced;    /* compared in spite of the doubts */
     struct vti_buf doubts; /* why not, a sentence a line */
     struct vti_buf notes;  /* what is different and does not matter enough */
 };
@@ -55,6 +59,8 @@ struct vti_compare_options {
     bool any_command; /* the commands differ on purpose */
     bool is_forced;   /* compare whatever speaks against it */
     bool is_baseline; /* another CPU only takes the times out */
+    bool no_counts;   /* nobody wants any of the new side */
+    unsigned gates;   /* 1 << enum vti_quantity_kind: what decides beyond the rules */
 };
 
 /* Borrows both benches. 0 or a negative code; _fini in every case. */
@@ -72,6 +78,16 @@ const char *vti_verdict_text(enum vti_verdict verdict); /* "same", "worse", … 
 /* Fills is_comparable, is_same_work, doubts, notes. */
 void vti_comparable(struct vti_comparison *comparison, const struct vti_bench *base,
                     const struct vti_bench *now, const struct vti_compare_options *options);
+
+/* What is on one side only, once the rows of a command are there. */
+void vti_compare_missing(struct vti_comparison *comparison, const struct vti_bench_entry *base,
+                         const struct vti_bench_entry *now,
+                         const struct vti_compare_options *options);
+bool vti_compare_has_items(const struct vti_bench_entry *entry); /* above zero in every run */
+
+/* One sentence more, on one line whatever names are in it. */
+void vti_comparison_say(struct vti_buf *lines, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* The test of a time, memory or energy: everything but `adjusted` and the verdict. `items` may be NULL. */
 int vti_compare_times(struct vti_compared *row, const struct vti_quantity *base,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST_VALUE 1e-9 /* a ratio needs something to divide by */
+#define LEAST_VALUE 1e-15 /* of a whole run: a ratio needs something to divide by */
 
 /* What run i did in items; what is known of one run holds for all. */
 static double items_of(const struct vti_quantity *items, size_t run)
@@ -25,8 +25,11 @@ static int prepare(const struct vti_quantity *quantity, const struct vti_quantit
     if (!*values || !*logs)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     for (size_t i = 0; i < quantity->count; i++) {
-        (*values)[i] = quantity->values[i] / items_of(items, i);
-        (*logs)[i] = isfinite((*values)[i]) ? log(fmax((*values)[i], LEAST_VALUE)) : NAN;
+        double value = quantity->values[i];
+
+        (*values)[i] = value / items_of(items, i);
+        (*logs)[i] = isfinite(value) ? log(fmax(value, LEAST_VALUE)) - log(items_of(items, i))
+                                     : NAN;
     }
     return 0;
 }
@@ -127,7 +130,7 @@ void vti_compare_decide(struct vti_compared *row, const struct vti_rules *rules)
     double floor = rules->floor * row->base * row->items; /* of a whole run, as the loss */
     double loss = (row->now - row->base) * row->items;
 
-    if (is_time && floor < rules->floor_s)
+    if (is_time && !row->is_iteration && floor < rules->floor_s)
         floor = rules->floor_s;
     if (has_too_few(row))
         row->verdict = VTI_VERDICT_TOO_FEW;
@@ -135,6 +138,8 @@ void vti_compare_decide(struct vti_compared *row, const struct vti_rules *rules)
         row->verdict = loss > floor ? VTI_VERDICT_WORSE : VTI_VERDICT_SAME;
     else if (row->p_less < rules->alpha && row->high < 1 / (1 + row->threshold))
         row->verdict = VTI_VERDICT_BETTER;
+    else if (row->high < 1 + row->threshold || (row->high - 1) * row->base * row->items <= floor)
+        row->verdict = VTI_VERDICT_SAME;
     else
-        row->verdict = row->high < 1 + row->threshold ? VTI_VERDICT_SAME : VTI_VERDICT_UNDECIDED;
+        row->verdict = VTI_VERDICT_UNDECIDED;
 }

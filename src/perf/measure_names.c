@@ -13,14 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL_BYTES 512
-
-static const char *label(char to[LABEL_BYTES], const char *what, const char *name, const char *file)
+const char *vti_measure_label(char to[VTI_LABEL_BYTES], const char *what, const char *name,
+                              const char *file)
 {
     const char *last = strrchr(file, '/');
 
     last = last ? last + 1 : file;
-    snprintf(to, LABEL_BYTES, "%s:%.300s%s%.100s", what, name, *last && *last != '~' ? " " : "",
+    snprintf(to, VTI_LABEL_BYTES, "%s:%.300s%s%.100s", what, name, *last && *last != '~' ? " " : "",
              *last == '~' ? "" : last);
     return to;
 }
@@ -48,7 +47,7 @@ static int add_functions(const struct vti_measuring *measuring, const struct vti
     const struct vti_profile *profile = &side->counted;
     const struct vti_profile_row **rows = malloc((profile->row_count + 1) * sizeof *rows);
     double all = own_time(profile);
-    char text[LABEL_BYTES];
+    char text[VTI_LABEL_BYTES];
     int code = rows ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
 
     for (size_t i = 0; i < profile->row_count && !code; i++)
@@ -61,9 +60,9 @@ static int add_functions(const struct vti_measuring *measuring, const struct vti
         double share = all > 0 ? row->numbers.self_s / all : 0;
 
         if (row->numbers.calls)
-            code = vti_measuring_add(measuring,
-                                     label(text, "calls", function->name, function->file),
-                                     VTI_QUANTITY_COUNT, share, (double)row->numbers.calls);
+            code = vti_measuring_add(
+                measuring, vti_measure_label(text, "calls", function->name, function->file),
+                VTI_QUANTITY_COUNT, share, (double)row->numbers.calls);
     }
     free(rows);
     return code;
@@ -73,7 +72,7 @@ static int add_figures(const struct vti_measuring *measuring, const char *what, 
                        double share, const double seconds[4])
 {
     static const char *const figures[4] = {"p50", "p90", "p99", "max"};
-    char text[LABEL_BYTES];
+    char text[VTI_LABEL_BYTES];
     int code = 0;
 
     for (int i = 0; i < 4 && !code; i++) {
@@ -88,7 +87,7 @@ static int add_spans(const struct vti_measuring *measuring)
     const struct vt_filter all = {0, INT64_MAX, VT_NONE};
     struct vt_stats stats = {0};
     double time = 0;
-    char text[LABEL_BYTES];
+    char text[VTI_LABEL_BYTES];
     int code = vt_stats_query(measuring->recording, &all, &stats);
 
     for (size_t i = 0; i < stats.site_count; i++)
@@ -103,10 +102,10 @@ static int add_spans(const struct vti_measuring *measuring)
         if (share > 1)
             share = 1;
         vt_recording_site_by_id(measuring->recording, one->site, &site);
-        code = vti_measuring_add(measuring, label(text, "spans", site.name, ""), VTI_QUANTITY_COUNT,
-                                 share, (double)one->count);
+        code = vti_measuring_add(measuring, vti_measure_label(text, "spans", site.name, ""),
+                                 VTI_QUANTITY_COUNT, share, (double)one->count);
         if (!code)
-            code = vti_measuring_add(measuring, label(text, "span", site.name, ""),
+            code = vti_measuring_add(measuring, vti_measure_label(text, "span", site.name, ""),
                                      VTI_QUANTITY_TIME, share, (double)one->total_ns / 1e9);
         if (!code)
             code = add_figures(measuring, "span", site.name, share, figures);
@@ -117,7 +116,7 @@ static int add_spans(const struct vti_measuring *measuring)
 
 static int add_groups(const struct vti_measuring *measuring, const struct vti_task_groups *groups)
 {
-    char text[LABEL_BYTES];
+    char text[VTI_LABEL_BYTES];
     int code = 0;
 
     for (uint32_t i = 0; i < groups->count && !code; i++) {
@@ -129,10 +128,10 @@ static int add_groups(const struct vti_measuring *measuring, const struct vti_ta
 
         if (!*group->name) /* transfers and the like */
             continue;
-        code = vti_measuring_add(measuring, label(text, "tasks", group->name, ""),
+        code = vti_measuring_add(measuring, vti_measure_label(text, "tasks", group->name, ""),
                                  VTI_QUANTITY_COUNT, share, (double)group->ran);
         if (!code)
-            code = vti_measuring_add(measuring, label(text, "task", group->name, ""),
+            code = vti_measuring_add(measuring, vti_measure_label(text, "task", group->name, ""),
                                      VTI_QUANTITY_TIME, share, (double)group->total_ns / 1e9);
         if (!code)
             code = add_figures(measuring, "task", group->name, share, figures);
@@ -161,7 +160,7 @@ static int add_hits(const struct vti_measuring *measuring, bool *has_lines)
     const struct vti_lines_options options = {0};
     struct vti_lines lines = {0};
     double all = 0;
-    char text[LABEL_BYTES];
+    char text[VTI_LABEL_BYTES];
     int code = vti_lines_load(&lines, measuring->recording, &options);
 
     for (size_t i = 0; i < lines.function_count && !code; i++)
@@ -177,8 +176,9 @@ static int add_hits(const struct vti_measuring *measuring, bool *has_lines)
             time += function->lines[j].time;
         }
         if (hits > 0)
-            code = vti_measuring_add(measuring, label(text, "hits", function->name, function->file),
-                                     VTI_QUANTITY_COUNT, all > 0 ? time / all : 1, hits);
+            code = vti_measuring_add(
+                measuring, vti_measure_label(text, "hits", function->name, function->file),
+                VTI_QUANTITY_COUNT, all > 0 ? time / all : 1, hits);
     }
     *has_lines = lines.function_count > 0;
     vti_lines_fini(&lines);

@@ -30,5 +30,7 @@ struct vti_rules {
 /* clang-format on */
 
 #define VTI_RULES_STEP 4 /* pairs that are added while nothing is decided */
+#define VTI_RULES_WAITS                                                                            \
+    4 /* a short run that lasts so many times `brief_s` waits, and does not only start */
 
 #endif

@@ -50,6 +50,44 @@ def test_cpu_time_is_that_of_children_too(venturi, tmp_path, work):
     assert min(values(bench, "cpu", 1)) > 0.5 * min(values(bench, "cpu", 0))
 
 
+BURN = "e = time.process_time() + 0.3\nwhile time.process_time() < e: pass\n"
+LEFT_BEHIND = """import os, time
+r, w = os.pipe()
+if not os.fork():
+    if not os.fork():
+        os.setsid()
+        exec(%r)
+        os._exit(0)
+    os._exit(0)
+os.wait()
+os.close(w)
+os.read(r, 1)
+while len(open("/proc/%%d/task/%%d/children" %% (2 * (os.getppid(), ))).read().split()) > 1:
+    time.sleep(0.01)
+""" % BURN
+
+
+def test_cpu_time_is_that_of_orphans_too(venturi, tmp_path):
+    """The command lasts until nothing that it left behind runs any more."""
+    (tmp_path / "left.py").write_text(LEFT_BEHIND)
+    out = tmp_path / "b.json"
+    done = venturi("bench", "-n", "1", "-o", out, "--no-counts", "--", sys.executable, tmp_path / "left.py", check=0)
+    assert values(load(out), "cpu")[0] > 0.3 and "SIGCHLD" not in done.stderr
+
+
+def test_children_that_nobody_can_count_are_said(venturi, tmp_path):
+    (tmp_path / "lost.py").write_text("import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n")
+    done = venturi("bench", "-n", "2", "--no-counts", "--", sys.executable, tmp_path / "lost.py", check=0)
+    assert done.stderr.count("it ignores SIGCHLD: children that it did not wait for are not in the CPU time") == 1
+
+
+def test_who_started_us_may_ignore_children(venturi, tmp_path):
+    code = "import os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nos.execv(sys.argv[1], sys.argv[1:])\n"
+    done = subprocess.run([sys.executable, "-c", code, venturi.path, "bench", "-n", "1", "--no-counts", "--json", "--", "true"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and len(values(json.loads(done.stdout), "cpu")) == 1 and "SIGCHLD" not in done.stderr
+
+
 @pytest.mark.parametrize("interleaved", [False, True])
 def test_order_of_runs(venturi, tmp_path, interleaved):
     log = tmp_path / "log"
@@ -165,6 +203,27 @@ def test_suite_has_a_row_for_each_script(venturi, tmp_path, suite):
     assert len(values(bench, "cpu", 1)) == 2
 
 
+def test_scripts_of_one_name_are_told_apart(venturi, tmp_path, suite):
+    (suite / "quick").write_text("#!/bin/sh\necho done\n")
+    (suite / "quick").chmod(0o755)
+    out = tmp_path / "s.json"
+    venturi("bench", "--suite", suite, "-n", "1", "--no-counts", "-o", out, check=0)
+    assert [one["name"] for one in load(out)["benches"]] in (["quick", "quick.py", "slow"], ["quick.py", "quick", "slow"])
+
+
+@pytest.mark.skipif(bool(os.environ.get("VENTURI_SANITIZE")), reason="no Python that could be recorded")
+@pytest.mark.parametrize("text, line", [
+    ("x = 0\nfor i in range(200000):\n    x += i * i\nprint(x)\n", "work.py:3 x += i * i"),
+    ("def f():\n    return [i * i for i in range(100)]\nfor i in range(9):\n    f()\ntotal = sum(list(range(4000000)))\nprint(total)\n",
+     "work.py:5 total = sum(list(range(4000000)))"),
+    ("import sys\n\ndef f(n):\n    return sorted(range(n))\n\nif __name__ == '__main__' and __file__ == sys.argv[0]:\n"
+     "    print(len(f(4000000)))\n", "work.py:4 return sorted(range(n))")])
+def test_hottest_line_is_anywhere_in_a_script(venturi, tmp_path, text, line):
+    """In the module itself, beside functions or without any, and in a function."""
+    (tmp_path / "work.py").write_text(text)
+    assert line in venturi("bench", "--suite", tmp_path, "-n", "1", check=0).stdout
+
+
 @pytest.mark.parametrize("name", ["slow", "slow.py"])
 def test_suite_by_name(venturi, suite, name):
     assert rows(venturi("bench", "-n", "1", "--suite", suite, name, check=0)) == ["slow"]
@@ -200,3 +259,19 @@ def test_program_that_python_runs_is_named(venturi, tmp_path):
     out = tmp_path / "b.json"
     venturi("bench", "-n", "1", "-o", out, "--no-counts", "--", sys.executable, "-c", "pass", check=0)
     assert load(out)["benches"][0]["interpreter"] == "Python %d.%d.%d" % sys.version_info[:3]
+
+
+def test_outputs_are_looked_at_first(venturi, tmp_path):
+    (tmp_path / "there.json").write_text("mine")
+    for path in ("there.json", "/no/such/x.json"):
+        venturi("bench", "-o", path, "--", "touch", "ran", cwd=tmp_path, check=2)
+        assert not (tmp_path / "ran").exists()
+
+
+def test_words_of_a_bench(venturi, tmp_path, suite):
+    assert "an empty command" in venturi("bench", "--", "", check=2).stderr
+    assert "options go before the names" in venturi("bench", "--suite", suite, "quick", "-o", tmp_path / "s.json", check=2).stderr
+    assert "failed with exit code 130" in venturi("bench", "--cmd", "(exit 130)", check=2).stderr
+    assert "it mostly waits" in venturi("bench", "-n", "1", "--no-counts", "--", "sleep", "0.1", check=0).stderr
+    done = venturi("bench", "-n", "2", "--no-counts", "--items", "100000000", "-o", tmp_path / "b.json", "--", "true", check=0)
+    assert "judges times from 6 on" in done.stderr and "e+" not in done.stdout

@@ -1,9 +1,11 @@
 """`venturi check` on files and budgets: every answer follows from figures that are made up."""
 import json
+import os
+import sys
 import xml.etree.ElementTree
 
 import pytest
-from conftest import NewRecording
+from conftest import TOP, NewRecording
 
 SAME = [0.100, 0.101, 0.099, 0.102, 0.098, 0.100, 0.101, 0.099, 0.100, 0.1005]
 
@@ -57,6 +59,20 @@ def test_what_cannot_be_compared_is_said(venturi, bench_file, other, reason):
     assert "REGRESSION" in venturi("check", "--force", base, now, check=1).stdout
 
 
+def test_memory_decides_if_it_is_asked_to(venturi, bench_file):
+    def with_memory(name, megabytes):
+        path = bench_file(name, SAME)
+        bench = json.loads(path.read_text())
+        bench["benches"][0]["quantities"].append({"name": "rss", "kind": "memory", "values": [megabytes * 1e6 + i for i in range(10)]})
+        path.write_text(json.dumps(bench))
+        return path
+
+    both = with_memory("a.json", 100), with_memory("b.json", 200)
+    assert "does not decide: --gate rss makes it" in " ".join(venturi("check", *both, check=0).stdout.split())
+    assert "REGRESSION: rss" in venturi("check", "--gate", "rss", *both, check=1).stdout
+    venturi("check", "--gate", "rss", both[0], both[0], check=0)
+
+
 def test_nothing_in_common(venturi, bench_file, tmp_path):
     empty = bench_file("a.json", command="")
     assert "INCONCLUSIVE: nothing was compared" in venturi("check", empty, empty, check=3).stdout
@@ -93,7 +109,76 @@ def test_files_of_hyperfine(venturi, tmp_path):
     assert "REGRESSION: wall +50 %" in done.stdout  # they hold no CPU time of single runs
 
 
-@pytest.mark.parametrize("text", ["", "{", "[", "{}", "text", '{"format":"venturi bench","version":1,"benches":[{"quantities":3}]}'])
+@pytest.mark.parametrize("kind", ["google-benchmark", "pyperf"])
+def test_turns_of_a_loop_may_be_short(venturi, tmp_path, kind):
+    """300 ns instead of 100: less than a run could ever lose, and three times as slow."""
+    for name, factor in (("a", 1e-6), ("b", 3e-6)):
+        if kind == "pyperf":
+            found = {"metadata": {"name": "f"}, "runs": [{"values": times(factor)}]}
+            content = {"version": "1.0", "benchmarks": [found]}
+        else:
+            content = {"context": {}, "benchmarks": [
+                {"name": "f", "run_type": "iteration", "real_time": 1e9 * value, "cpu_time": 1e9 * value, "time_unit": "ns"}
+                for value in times(factor)]}
+        (tmp_path / name).write_text(json.dumps(content))
+    done = venturi("check", tmp_path / "a", tmp_path / "b", check=1)
+    assert "+200 %" in done.stdout or "3 times" in done.stdout
+    assert "mostly to start" not in done.stdout
+    venturi("check", tmp_path / "a", tmp_path / "a", check=0)
+
+
+def edited(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    return path
+
+
+def without(*names):
+    def change(content):
+        bench = content["benches"][0]
+        bench["quantities"] = [one for one in bench["quantities"] if one["name"] not in names]
+    return change
+
+
+@pytest.mark.parametrize("names, code, words", [
+    (("cpu", "wall"), 3, "the new side has no times"),
+    (("calls:f a.py",), 3, "the new side has no counts"),
+    (("cpu",), 0, "OK: no regression"),  # the wall's time decides
+])
+def test_what_the_new_side_lacks(venturi, bench_file, names, code, words):
+    base = bench_file("a.json", SAME, {"calls:f a.py": 30})
+    now = edited(bench_file("b.json", SAME, {"calls:f a.py": 30}), without(*names))
+    done = venturi("check", base, now, check=code)
+    assert words in " ".join(done.stdout.split())
+    venturi("check", "--force", base, now, check=0)
+    slow = edited(bench_file("c.json", times(2), {"calls:f a.py": 30}), without("cpu"))
+    assert "REGRESSION: wall +100 %" in venturi("check", base, slow, check=1).stdout
+
+
+def test_commands_on_one_side_are_named(venturi, bench_file):
+    base = bench_file("a.json", SAME, bench="x")
+    more = json.loads(bench_file("b.json", SAME, bench="y").read_text())["benches"]
+    now = edited(bench_file("c.json", SAME, bench="x"), lambda content: content["benches"].extend(more))
+    for sides, where in (((base, now), "new side"), ((now, base), "base")):
+        text = " ".join(venturi("check", *sides, check=0).stdout.split())
+        assert "OK: no regression in what both sides have; 1 command is on one side only" in text
+        assert "Note: y is only in the %s" % where in text
+
+
+def test_no_work_done_is_no_gain(venturi, bench_file):
+    now = edited(bench_file("b.json", times(0.1), items=5), lambda content: content["benches"][0]["quantities"][-1].update(values=[0]))
+    done = venturi("check", bench_file("a.json", SAME, items=5), now, check=3)
+    assert "the new side did no items, the base 5" in " ".join(done.stdout.split())
+    assert "no items were counted" in venturi("check", "--budget", "cpu/item<3ms", now, check=3).stdout
+
+
+@pytest.mark.parametrize("budget", ["cpu<2G", "cpu<50J", "rss<2s", "throughput>=1ms"])
+def test_units_fit_what_they_limit(venturi, bench_file, budget):
+    assert "is not measured in" in venturi("check", "--budget", budget, bench_file("a.json", SAME), check=2).stderr
+
+
+@pytest.mark.parametrize("text", ["", "{", "[", "{}", "text", '{"format":"venturi bench","version":1,"benches":[]} more', '{"format":"venturi bench","version":1,"benches":[{"quantities":3}]}'])
 def test_files_that_are_none(venturi, bench_file, tmp_path, text):
     (tmp_path / "bad").write_text(text)
     done = venturi("check", bench_file("a.json", SAME), tmp_path / "bad", check=2)
@@ -299,6 +384,32 @@ def test_diff_has_the_same_numbers(venturi, tmp_path):
         assert shared[row["name"]]["base"] == row["base"] and shared[row["name"]]["new"] == row["new"]
 
 
+def work_of(path, count):
+    """Spans and so many items."""
+    new = NewRecording()
+    new.site(1, "step")
+    new.site(7, "venturi.items", kind=2)
+    new.site(8, "venturi.items.effective", kind=2)
+    events = new.events(0, 0)
+    events.begin(0, 1)
+    events.counter(10, 7, count)
+    events.counter(10, 8, count // 2)
+    events.end(10 ** 6)
+    events.write()
+    return new.save(path)
+
+
+def test_the_page_of_a_diff_says_what_the_terminal_says(venturi, tmp_path):
+    sys.path.insert(0, os.path.join(TOP, "tests", "page"))
+    from page_reader import read
+    sides = work_of(tmp_path / "a.vt", 30), work_of(tmp_path / "b.vt", 40)
+    lines = [line for line in venturi("diff", *sides, check=0).stdout.splitlines() if "tems: " in line]
+    assert lines == ["Items: 30, then 40 (+33 %)", "Effective items: 15, then 20 (+33 %)"]
+    venturi("diff", *sides, "-o", tmp_path / "page.html", check=0)
+    notes = read(tmp_path / "page.html").directory["notes"]
+    assert [note["text"] for note in notes if note["kind"] == "quantity"] == [line + "." for line in lines]
+
+
 def tasks(path, count):
     new = NewRecording()
     new.site(1, "load")
@@ -328,3 +439,75 @@ def test_items_of_a_recording(venturi, tmp_path):
     done = venturi("check", "--json", "--budget", "items>=30", "--budget", "throughput>=30/s", "--budget", "effective<=12.01/s", path,
                    check=0)
     assert [round(one["value"], 6) for one in json.loads(done.stdout)["budgets"]] == [30, 30, 12]
+
+
+# ---- before anything runs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words, message", [
+    (("--budget", "cpu"), "write NAME<LIMIT"),
+    (("--budget", "cpu<1s", "--junit", "/no/such/x.xml"), "/no/such/x.xml: cannot create"),
+    (("--baseline", "missing.json"), "missing.json: cannot open: No such file or directory (--update writes it)"),
+    (("--baseline", "bad.json"), "bad.json"),
+    (("--baseline", "/no/such/b.json", "--update"), "/no/such/b.json: cannot create"),
+    (("--baseline", "missing.json", "-n", "3"), "--runs: a baseline takes 6 runs at least"),
+])
+def test_arguments_are_looked_at_first(venturi, tmp_path, words, message):
+    (tmp_path / "bad.json").write_text("{")
+    done = venturi("check", *words, "--", "touch", "ran", cwd=tmp_path, check=2)
+    assert message in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_missing_new_command_is_seen_before_the_base_runs(venturi, tmp_path):
+    done = venturi("check", "--base-cmd", "touch ran", "--new-cmd", "/no/such", cwd=tmp_path, check=2)
+    assert "/no/such: not found" in done.stderr and not (tmp_path / "ran").exists()
+
+
+def test_budgets_that_need_something(venturi, recording):
+    done = venturi("check", "--budget", "energy<1J", "--budget", "throughput>1/s", recording, check=3)
+    assert "no joules were recorded (venturi run --energy)" in " ".join(done.stdout.split())
+    assert "no items were counted" in done.stdout
+
+
+def test_joules_of_a_command_are_metered(venturi, work):
+    done = venturi("check", "--no-counts", "-n", "2", "--budget", "energy<1000kJ", "--", *work(100000).split())
+    assert done.returncode == 0 or "no source of energy" in done.stdout
+    assert "nothing of that name" not in done.stdout
+
+
+def test_all_broken_budgets_are_named(venturi, recording):
+    done = venturi("check", "--json", "--budget", "step:p99<1ms", "--budget", "step:max<1ms", recording, check=1)
+    assert "step:p99<1ms" in json.loads(done.stdout)["why"] and "step:max<1ms" in json.loads(done.stdout)["why"]
+
+
+def test_another_interpreter_of_a_baseline(venturi, bench_file):
+    base = bench_file("base.json", SAME, {"calls:f a.py": 3}, interpreter="Python 3.9.1")
+    now = bench_file("a.json", SAME, {"calls:f a.py": 4}, interpreter="Python 3.11.7")
+    text = " ".join(venturi("check", "--baseline", base, now, check=3).stdout.split())
+    assert "not comparable: the interpreters differ" in text and "--force compares all the same" in text
+    assert text.count("the interpreters differ") == 1 and "another machine" not in text
+
+
+def test_too_few_runs_have_no_interval(venturi, bench_file):
+    text = venturi("check", bench_file("a.json", SAME[:1], {"calls:f a.py": 3}), bench_file("b.json", SAME[:1], {"calls:f a.py": 3}), check=3).stdout
+    assert "1 count is the same, but too few runs" in " ".join(text.split()) and "to ?" not in text
+
+
+def test_markdown_says_what_was_compared(venturi, bench_file):
+    text = venturi("check", "--markdown", bench_file("a.json", SAME), bench_file("b.json", times(2)), check=1).stdout
+    assert "- base: " in text and "| p |" in text and "| (worse) |" in text
+
+
+def test_a_part_of_a_suite(venturi, bench_file, tmp_path):
+    one, two = (json.loads(bench_file(name, SAME, bench=name).read_text()) for name in ("one", "two"))
+    one["benches"] += two["benches"]
+    (tmp_path / "all.json").write_text(json.dumps(one))
+    (tmp_path / "part.json").write_text(json.dumps(two))
+    assert "no command in common" not in venturi("check", tmp_path / "all.json", tmp_path / "part.json").stdout
+
+
+def test_noncharacters_in_junit(venturi, bench_file, tmp_path):
+    name = "calls:\ufffe\uffff a.py"
+    venturi("check", bench_file("a.json", SAME, {name: 1}), bench_file("b.json", SAME, {name: 2}), "--junit", tmp_path / "j.xml", check=1)
+    xml.etree.ElementTree.parse(tmp_path / "j.xml")

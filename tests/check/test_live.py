@@ -135,7 +135,8 @@ def test_command_that_fails_in_a_tree(venturi, repository, temporary):
 
 
 def test_no_repository(venturi, tmp_path):
-    assert "there is no revision 'a' here" in venturi("check", "--rev", "a..b", "--", "true", cwd=tmp_path, check=2).stderr
+    done = venturi("check", "--rev", "a..b", "--", "true", cwd=tmp_path, env={"LC_ALL": "C", "GIT_CEILING_DIRECTORIES": tmp_path.parent}, check=2)
+    assert "--rev: fatal: not a git repository" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -152,3 +153,52 @@ def test_a_signal_leaves_nothing_behind(venturi, repository, temporary, tmp_path
     assert child.returncode == -number
     assert is_clean(repository, temporary)
     assert has_ended(int(started.read_text()))
+
+
+def test_further_signals_do_not_stop_the_tidying(venturi, repository, temporary, tmp_path):
+    """The command does not listen to the first signal, so that others come while it is waited for."""
+    started = tmp_path / "started"
+    child = subprocess.Popen([venturi.path, "check", "--rev", "HEAD~1..HEAD", "--no-counts", "--", "sh", "-c",
+                              "trap '' TERM INT; echo x > %s; while :; do sleep 0.1; done" % started],
+                             cwd=repository, env={**os.environ, "TMPDIR": str(temporary)}, stderr=subprocess.PIPE, start_new_session=True)
+    while not (started.exists() and started.read_text().strip()):
+        time.sleep(0.01)
+    while child.poll() is None:
+        os.killpg(child.pid, signal.SIGINT)
+        time.sleep(0.02)
+    child.communicate(timeout=60)
+    assert child.returncode == -signal.SIGINT
+    assert is_clean(repository, temporary)
+
+
+def test_variables_of_a_hook_are_left_alone(venturi, repository, temporary):
+    """In a hook GIT_INDEX_FILE names the user's index: a checkout must not write into it."""
+    index = repository / ".git" / "index"
+    (repository / "staged").write_text("x")
+    git(repository, "add", "staged")
+    before = git(repository, "ls-files", "--stage")
+    venturi("check", "--rev", "HEAD~1..HEAD", "--no-counts", "--pairs", "8", "--", "true", cwd=repository,
+            env={"TMPDIR": temporary, "GIT_INDEX_FILE": index, "GIT_DIR": repository / ".git"}, timeout=600)
+    assert git(repository, "ls-files", "--stage") == before
+    assert leftovers(temporary) == [] and git(repository, "worktree", "list").count("\n") == 1
+
+
+def test_wall_time_decides_if_it_is_asked_to(venturi):
+    words = "--no-counts", "--base-cmd", "sleep 0.02", "--new-cmd", "sleep 0.2"
+    done = venturi("check", *words, timeout=600)
+    assert done.returncode in (0, 3)
+    assert "does not decide: --gate wall makes it" in " ".join(done.stdout.split())
+    assert "REGRESSION: wall" in venturi("check", "--gate", "wall", *words, check=1, timeout=600).stdout
+
+
+def test_counts_end_it_early(venturi, tmp_path):
+    script = tmp_path / "calls.py"
+    script.write_text("import sys\ndef f(n):\n    return sum(range(n))\nfor i in range(int(sys.argv[1])):\n    f(20000)\n")
+    done = venturi("check", "--json", "--base-cmd", "%s %s 30" % (sys.executable, script), "--new-cmd", "%s %s 60" % (sys.executable, script),
+                   timeout=600)
+    found = json.loads(done.stdout)
+    if not any(row["kind"] == "count" for row in found["rows"]):
+        pytest.skip("the package for this Python is not built")
+    assert done.returncode == 1 and found["runs"] == 8 and found["confirming_runs"] == 0
+    assert found["reasons"][0]["what"].startswith("f ")  # what has decided comes first
+    assert any("counts have decided" in note for note in found["notes"])
