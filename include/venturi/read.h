@@ -102,7 +102,14 @@ struct vt_track_info {
     uint32_t deepest;
 };
 
-enum vt_site_type { VT_SITE_SPAN, VT_SITE_COUNTER, VT_SITE_MARK, VT_SITE_KEY, VT_SITE_FUNCTION };
+enum vt_site_type {
+    VT_SITE_SPAN,
+    VT_SITE_COUNTER,
+    VT_SITE_MARK,
+    VT_SITE_KEY,
+    VT_SITE_FUNCTION,
+    VT_SITE_STEP /* name: its class, function: prefix of its index, unit: its survey */
+};
 
 struct vt_site_info {
     uint32_t id;

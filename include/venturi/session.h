@@ -26,6 +26,8 @@ struct vt_session_options {
     uint64_t buffer_bytes; /* shared memory for records; 0: 64 MiB */
     uint32_t ring_seconds; /* keep only the last so many seconds; 0: keep all */
     uint32_t block_ms;     /* when buffers are full wait up to so long; 0: drop and count */
+    const char *spool; /* a folder of recordings instead of one file (docs/spool.md); NULL: none */
+    uint64_t spool_limit; /* bytes of all of them; the oldest give way; 0: 1 GiB */
 };
 
 /* NULL options: defaults. Already recording: -6 (exists). Takes a few milliseconds. */

@@ -143,6 +143,19 @@ out:
     return code;
 }
 
+int vti_output_probe(const char *path, bool force)
+{
+    struct vti_output *out = NULL;
+    struct stat st;
+    int code = 0;
+
+    if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        code = vti_output_open(&out, path, force, false);
+    if (out)
+        vti_output_abandon(out);
+    return code;
+}
+
 static int write_all(struct vti_output *out, const uint8_t *at, size_t count)
 {
     while (count && !out->error) {

@@ -33,6 +33,10 @@ void vti_mapping_close(struct vti_mapping *mapping);
 struct vti_output;
 
 int vti_output_open(struct vti_output **out, const char *path, bool force, bool is_private);
+
+/* Whether it could be opened so, for who has much to do before: nothing is left behind. Pipes and devices are not tried. */
+int vti_output_probe(const char *path, bool force);
+
 int vti_output_write(struct vti_output *out, const void *bytes, size_t count); /* buffered */
 uint64_t vti_output_offset(const struct vti_output *out);
 

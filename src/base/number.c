@@ -1,7 +1,21 @@
-/* number.c - numbers with units, as people read them: three digits. */
+/* number.c - numbers of files, with a point in every locale; and with units, as people read them: three digits. */
 #include "base/number.h"
 
+#include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+double vti_number_read(const char *text, char **end)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    double value;
+
+    if (!plain) /* out of memory */
+        return strtod(text, end);
+    value = strtod_l(text, end, plain);
+    freelocale(plain);
+    return value;
+}
 
 /* Three digits and the first unit in which the value is below 1000; the last unit takes the
  * rest. */

@@ -1,8 +1,11 @@
-/* number.h - numbers for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M"; two of shares: "2.6 %". */
+/* number.h - numbers of files; and for people, three digits: "812 ns", "1.23 ms", "2948 s"; "3.14 MB"; "1.20 M"; two of shares: "2.6 %". */
 #ifndef VENTURI_BASE_NUMBER_H
 #define VENTURI_BASE_NUMBER_H
 
 #include <stdint.h>
+
+/* As strtod(), but with a point whatever the locale says: we are guests in programs that have set one. */
+double vti_number_read(const char *text, char **end);
 
 /* All return `to`. */
 #define VTI_NUMBER_BYTES 32

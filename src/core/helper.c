@@ -34,7 +34,7 @@ extern char **environ;
 struct launch {
     char program[4096];
     char session[96];
-    char buffer[24], ring[16], block[16];
+    char buffer[24], ring[16], block[16], limit[24];
     const char *output;
     const char *arguments[16];
     int status_fd; /* the helper says "ready" here, or why not */
@@ -117,8 +117,14 @@ static void plan_arguments(struct launch *plan, const struct vti_settings *setti
     plan->arguments[n++] = plan->program;
     plan->arguments[n++] = "--session";
     plan->arguments[n++] = plan->session;
-    plan->arguments[n++] = "--output";
-    plan->arguments[n++] = settings->output;
+    plan->arguments[n++] = settings->spool[0] ? "--spool" : "--output";
+    plan->arguments[n++] = settings->spool[0] ? settings->spool : settings->output;
+    if (settings->spool[0] && settings->spool_limit) {
+        snprintf(plan->limit, sizeof plan->limit, "%llu",
+                 (unsigned long long)settings->spool_limit);
+        plan->arguments[n++] = "--spool-limit";
+        plan->arguments[n++] = plan->limit;
+    }
     if (settings->force)
         plan->arguments[n++] = "--force";
     if (settings->buffer_bytes) {
@@ -127,7 +133,7 @@ static void plan_arguments(struct launch *plan, const struct vti_settings *setti
         plan->arguments[n++] = "--buffer";
         plan->arguments[n++] = plan->buffer;
     }
-    if (settings->ring_seconds) {
+    if (settings->ring_seconds && !settings->spool[0]) {
         snprintf(plan->ring, sizeof plan->ring, "%us", settings->ring_seconds);
         plan->arguments[n++] = "--ring";
         plan->arguments[n++] = plan->ring;

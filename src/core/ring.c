@@ -332,11 +332,16 @@ bool vti_ring_try(struct vti_thread *self, unsigned count)
     return next != 0;
 }
 
-bool vti_ring_is_full(const struct vti_thread *self)
+bool vti_ring_is_out(const struct vti_thread *self)
 {
-    return !self->is_losing && (self->block || self->is_going_round) &&
+    return (self->block || self->is_going_round) &&
            !__atomic_load_n(&self->slot->is_own_free, __ATOMIC_RELAXED) &&
            (self->is_going_round || vti_blocks_are_out(self->arena));
+}
+
+bool vti_ring_is_full(const struct vti_thread *self)
+{
+    return !self->is_losing && vti_ring_is_out(self);
 }
 
 /* Whether this is a place for a record: in the stretch that is being filled, or in one that was. */

@@ -18,6 +18,9 @@ bool vti_ring_try(struct vti_thread *self, unsigned count);
 /* Whether that would be in vain, as far as can be told at no cost and outside of the slow path. */
 bool vti_ring_is_full(const struct vti_thread *self);
 
+/* The same whether events are only counted now or not. */
+bool vti_ring_is_out(const struct vti_thread *self);
+
 /* Gives back records that the fast path took and did not use. If a signal handler has taken some behind
  * them they become filling: payload of nothing, that readers pass over. */
 void vti_ring_return(struct vti_thread *self, struct vti_record *record, unsigned count);

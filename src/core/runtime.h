@@ -56,8 +56,11 @@ void *vti_private_map(size_t bytes);
 
 /* How this process records, from the environment or from vt_session_start. */
 struct vti_settings {
-    char session[96];  /* name of the session's socket, without the leading zero byte; "": none */
-    char output[4096]; /* where a helper would write; "": none */
+    char session[96]; /* name of the session's socket, without the leading zero byte; "": none */
+    char
+        output[4096]; /* where a helper would write; "": none. Of a spool: what names its session */
+    char spool[4096]; /* the folder of recordings that it would write instead; "": none */
+    uint64_t spool_limit;
     bool force;
     bool
         is_from_environment; /* nobody looks at a return code: say on stderr why nothing is recorded */
@@ -75,6 +78,9 @@ void vti_settings_read(void);
 
 /* Sets the output, made absolute so that a later chdir() does not matter; "" if it is too long. */
 void vti_settings_output(const char *path);
+
+/* The same for a spool; its folder names the session, or with `is_own` a session of this process alone. */
+void vti_settings_spool(const char *path, bool is_own);
 
 /* Armed: the next trace point attaches. */
 void vti_runtime_arm(void);

@@ -31,6 +31,13 @@ static void default_output(char *to, size_t room)
     snprintf(to, room, "%.200s-%s-%ld.vt", program_invocation_short_name, stamp, (long)getpid());
 }
 
+/* The struct has grown since the first version. */
+static bool is_known_size(size_t size)
+{
+    return size == sizeof(struct vt_session_options) ||
+           size == offsetof(struct vt_session_options, spool);
+}
+
 static void use_options(const struct vt_session_options *options)
 {
     char name[512];
@@ -40,6 +47,10 @@ static void use_options(const struct vt_session_options *options)
     vti_settings_output(options && options->output ? options->output : name);
     if (!options)
         return;
+    if (options->size > offsetof(struct vt_session_options, spool) && options->spool) {
+        vti_settings_spool(options->spool, true);
+        vti_settings.spool_limit = options->spool_limit;
+    }
     vti_settings.force = options->force;
     vti_settings.buffer_bytes = options->buffer_bytes;
     vti_settings.ring_seconds = options->ring_seconds;
@@ -54,8 +65,10 @@ int vt_session_start(const struct vt_session_options *options)
 
     if (!runtime)
         return vti_attach_fail(VTI_E_NOMEM, "no memory for the runtime", 0);
-    if (options && options->size != sizeof *options)
+    if (options && !is_known_size(options->size))
         return vti_attach_fail(VTI_E_USAGE, "options of another version", 0);
+    if (options && options->size == sizeof *options && options->spool && options->ring_seconds)
+        return vti_attach_fail(VTI_E_USAGE, "a spool keeps all: it has no ring", 0);
     if (vt_is_on())
         return vti_attach_fail(VTI_E_EXISTS, "already recording", 0);
     vti_runtime_lock();

@@ -91,18 +91,35 @@ void vti_settings_output(const char *path)
         to[0] = 0;
 }
 
+void vti_settings_spool(const char *path, bool is_own)
+{
+    size_t len;
+
+    vti_settings_output(path);
+    len = strlen(vti_settings.output);
+    memcpy(vti_settings.spool, vti_settings.output, len + 1);
+    if (is_own && len && len + 24 < sizeof vti_settings.output)
+        snprintf(vti_settings.output + len, 24, ", process %ld", (long)getpid());
+}
+
 /* The environment of a set-user-id program is not trusted (secure_getenv). */
 void vti_settings_read(void)
 {
     const char *session = secure_getenv("VENTURI_SESSION");
     const char *output = secure_getenv("VENTURI_OUTPUT");
+    const char *spool = secure_getenv("VENTURI_SPOOL");
 
     if (session && strlen(session) < sizeof vti_settings.session)
         memcpy(vti_settings.session, session, strlen(session) + 1);
     if (output && output[0] && !vti_settings.session[0]) {
         vti_settings_output(output);
         vti_settings.is_from_environment = true;
+    } else if (spool && spool[0] && !vti_settings.session[0]) {
+        vti_settings_spool(spool, false);
+        vti_settings.is_from_environment = true;
     }
+    vti_settings.spool_limit = number_setting("VENTURI_SPOOL_LIMIT", "kmg", INT64_MAX,
+                                              "not a size");
     vti_settings.force = number_setting("VENTURI_FORCE", "", UINT32_MAX, "not a number") != 0;
     vti_settings.buffer_bytes = number_setting("VENTURI_BUFFER", "kmg", INT64_MAX, "not a size");
     vti_settings.ring_seconds = (uint32_t)number_setting("VENTURI_RING", "", UINT32_MAX,

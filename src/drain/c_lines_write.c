@@ -22,6 +22,7 @@
 struct sum {
     uint32_t track, site, line, last;
     uint64_t samples, ns;
+    uint64_t own_ns; /* of it that in which no other line stood inside of it */
     uint64_t hits;
     uint64_t seen; /* the sample that was added last */
     bool is_sampled;
@@ -302,7 +303,7 @@ static bool is_timed(const struct writing *all, uint32_t site)
 }
 
 static void add_to(struct writing *all, const struct vti_c_sample *sample, uint64_t number,
-                   uint32_t site, uint32_t line)
+                   uint32_t site, uint32_t line, bool is_innermost)
 {
     struct sum *sum = sum_of(all, sample->track, site, line, true);
 
@@ -311,6 +312,7 @@ static void add_to(struct writing *all, const struct vti_c_sample *sample, uint6
     sum->seen = number;
     sum->samples += sample->samples;
     sum->ns += sample->ns;
+    sum->own_ns += is_innermost ? sample->ns : 0;
 }
 
 /* From a place that samples met outwards. Parents come before their children; those of a track stand together. */
@@ -319,6 +321,7 @@ static void add_path(struct writing *all, const uint32_t *by_unit, size_t at)
     const struct vti_c_sample *met = sample_at(all, at);
     const struct vti_c_sample *sample = met;
     const uint64_t number = at + 1;
+    bool is_innermost = true;
 
     for (;;) {
         int64_t place = place_of(all, sample, NULL);
@@ -329,9 +332,11 @@ static void add_path(struct writing *all, const uint32_t *by_unit, size_t at)
             const uint8_t *link = all->links.data +
                                   (size_t)(chain->first + i) * 2 * sizeof(uint32_t);
 
-            add_to(all, met, number, vti_get_u32(link), 0);
-            if (vti_get_u32(link + 4))
-                add_to(all, met, number, vti_get_u32(link), vti_get_u32(link + 4));
+            add_to(all, met, number, vti_get_u32(link), 0, false);
+            if (!vti_get_u32(link + 4))
+                continue;
+            add_to(all, met, number, vti_get_u32(link), vti_get_u32(link + 4), is_innermost);
+            is_innermost = false;
         }
         if (!parent || parent >= FIRST_NODE || !by_unit[parent] || by_unit[parent] - 1 >= at)
             return;
@@ -387,6 +392,7 @@ static bool state_sum(struct writing *all, const struct sum *sum, struct vti_lin
     fact->hits = is_counted_there && !sum->line ? 0 : sum->hits;
     fact->total = sum->ns;
     fact->inner = sum->samples;
+    fact->longest = sum->own_ns;
     all->lines->hits += fact->line ? fact->events : 0;
     return !sum->is_sampled || !is_counted_there;
 }

@@ -79,7 +79,8 @@ int vti_drain_create(struct vti_drain **result, const struct vti_drain_options *
     if (!drain)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     drain->options = *options;
-    snprintf(drain->path, sizeof drain->path, "%s", options->output);
+    snprintf(drain->path, sizeof drain->path, "%s",
+             options->spool ? options->spool : options->output);
     if (options->session)
         snprintf(drain->session, sizeof drain->session, "%s", options->session);
     else
@@ -165,6 +166,7 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     drain->stats.traced += process->traced;
     drain->stats.tasks += process->task_count;
     drain->stats.task_actions += process->action_count;
+    drain->stats.steps += process->step_count;
     drain->stats.samples += process->sampling.samples;
     drain->stats.samples_cut += process->sampling.cut;
     drain->stats.sampling_stopped += process->sampling.is_stopped != 0;
@@ -251,6 +253,25 @@ static void read_all(struct vti_drain *drain, bool cut)
     vti_recorder_tick(drain->recorder, now_ns, cut);
 }
 
+/* A spool goes on with the next file, in which everybody who is still there says again who he is. */
+static void rotate(struct vti_drain *drain)
+{
+    uint64_t now_ns = vti_clock_now_ns();
+
+    if (!vti_recorder_is_full(drain->recorder, now_ns))
+        return;
+    read_all(drain, true);
+    for (struct vti_target *p = drain->processes; p; p = p->next)
+        vti_target_leave_file(p);
+    drain->stats.nameless += vti_symbols_name(drain->recorder);
+    if (vti_recorder_rotate(drain->recorder, now_ns))
+        return;
+    for (struct vti_target *p = drain->processes; p; p = p->next)
+        vti_target_enter_file(p);
+    vti_watch_enter_file(drain->watch);
+    vti_recorder_show(drain->recorder);
+}
+
 /* `is_asked`: whoever stops a recording knows that the program goes on. */
 static void close_recording(struct vti_drain *drain, bool is_asked)
 {
@@ -266,13 +287,16 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
     drain->is_closed = true;
     vti_missing_state(drain->recorder, &drain->stats, drain->processes);
     vti_watch_close(drain->watch);
-    drain->stats.nameless = vti_symbols_resolve(drain->recorder);
+    drain->stats.nameless += vti_symbols_resolve(drain->recorder);
     drain->stats.line_events += vti_recorder_c_lines(drain->recorder)->hits;
     drain->stats.counters_lost = vti_recorder_c_lines(drain->recorder)->lost;
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
     drain->stats.tasks -= drain->stats.file.disk_lost_tasks < drain->stats.tasks
                               ? drain->stats.file.disk_lost_tasks
                               : drain->stats.tasks;
+    drain->stats.steps -= drain->stats.file.disk_lost_steps < drain->stats.steps
+                              ? drain->stats.file.disk_lost_steps
+                              : drain->stats.steps;
     drain->stats.spans = drain->spans;
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
     if (drain->stats.cost_share > 1) /* samples beside calls */
@@ -435,6 +459,8 @@ void vti_drain_step(struct vti_drain *drain, int wake_fd)
     check_processes(drain, vti_clock_now_ns());
     sweep(drain);
     see_clients(drain);
+    if (!drain->is_closed)
+        rotate(drain);
 }
 
 void vti_drain_leave(struct vti_drain *drain)
@@ -467,6 +493,12 @@ void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status,
         else
             finish(drain, p, VTI_ENDED_EXIT, (uint32_t)WEXITSTATUS(wait_status));
     }
+}
+
+void vti_drain_drop(struct vti_drain *drain)
+{
+    drain->is_closed = true;
+    vti_recorder_drop(drain->recorder);
 }
 
 int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats)

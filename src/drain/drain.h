@@ -7,6 +7,7 @@
 #ifndef VENTURI_DRAIN_DRAIN_H
 #define VENTURI_DRAIN_DRAIN_H
 
+#include "drain/spool.h"
 #include "format/write.h"
 
 #include <stdbool.h>
@@ -19,6 +20,8 @@
 
 struct vti_drain_options {
     const char *output;
+    const char *spool;    /* a folder of recordings instead of it; NULL: one file */
+    uint64_t spool_limit; /* bytes of all of them; 0: 1 GiB */
     int *held; /* gets a descriptor of the file, the caller's to close; NULL: not wanted */
     bool force;
     const char *session;       /* name of the socket; NULL: one nobody can guess */
@@ -42,6 +45,7 @@ struct vti_drain_stats {
     uint64_t line_events;          /* lines that were reached */
     uint64_t tasks;                /* of task graphs */
     uint64_t task_actions;         /* what was done for these beside computing: transfers, disk */
+    uint64_t steps;                /* messages, or batches of them, of steps */
     uint32_t counters_lost;        /* modules whose counters of lines found no room */
     uint64_t samples, samples_cut; /* of native stacks; those that were not followed to their end */
     uint32_t sampling_stopped;     /* processes that needed the signal themselves */
@@ -56,12 +60,14 @@ struct vti_drain_stats {
     bool was_stopped;       /* closed by VTI_REQUEST_STOP, while the program went on */
     double cost_share;      /* our cost in the recorded threads, as a share of their time */
     uint64_t overwritten;   /* events that gave way in a flight recorder */
+    uint64_t spool_files;   /* recordings that were written; 0: it was no spool */
+    struct vti_spool_sum spool_lost; /* recordings that gave way to its limit */
 };
 
 struct vti_drain;
 struct vti_energy_feed;
 
-/* Creates the file (refusing an existing one unless forced) and listens. */
+/* Creates the file (refusing an existing one unless forced), or the first one of a spool, and listens. */
 int vti_drain_create(struct vti_drain **drain, const struct vti_drain_options *options);
 
 /* The meter, for a baseline before anything runs; NULL: none was asked for. */
@@ -94,6 +100,9 @@ void vti_drain_note_exit(struct vti_drain *drain, pid_t pid, int wait_status,
 
 /* Takes in what is left, closes the recording. The first error of the file, or 0. May be called once. */
 int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats);
+
+/* Nothing was recorded: the file of a spool is taken away again. Closed it is, too. */
+void vti_drain_drop(struct vti_drain *drain);
 
 /* Everything is freed; if it was not closed before, the file stays as after a crash. */
 void vti_drain_free(struct vti_drain *drain);

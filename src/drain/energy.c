@@ -21,7 +21,10 @@ struct vti_energy_feed {
     vt_energy *meter;                         /* owned; NULL: there is none */
     uint32_t told;                            /* sources that were written */
     double unknown_s[VTI_ENERGY_SOURCES_MAX]; /* when it was last known */
-    bool has_rest;                            /* it was measured */
+    bool has_rest;                            /* it was measured … */
+    struct vti_energy_fact rest;              /* … so */
+    char *why;                                /* owned: there is no meter */
+    size_t advice;                            /* that was written */
     struct vti_buf entries;                   /* of the block to come */
     uint32_t count;
     uint64_t ticks; /* of the last reading in it */
@@ -123,12 +126,16 @@ static void tell_sources(struct vti_energy_feed *feed, bool all)
     write_block(feed, false);
 }
 
-static void tell_advice(struct vti_energy_feed *feed)
+/* What is new; the first of it, or NULL. */
+static const char *tell_advice(struct vti_energy_feed *feed)
 {
+    const char *first = vt_energy_advice(feed->meter, feed->advice);
     const char *text;
 
-    for (size_t i = 0; i < NOTES_MOST && (text = vt_energy_advice(feed->meter, i)); i++)
+    for (; feed->advice < NOTES_MOST && (text = vt_energy_advice(feed->meter, feed->advice));
+         feed->advice++)
         add_note(feed, VTI_ENERGY_NOTE_ADVICE, text);
+    return first;
 }
 
 struct vti_energy_feed *vti_energy_feed_create(struct vti_recorder *recorder)
@@ -147,6 +154,7 @@ struct vti_energy_feed *vti_energy_feed_create(struct vti_recorder *recorder)
         tell_advice(feed);
     else
         add_note(feed, VTI_ENERGY_NOTE_FAILED, why);
+    feed->why = feed->meter ? NULL : strdup(why);
     write_block(feed, false);
     if (feed->meter) {
         vt_energy_take(feed->meter, NULL);
@@ -155,12 +163,31 @@ struct vti_energy_feed *vti_energy_feed_create(struct vti_recorder *recorder)
     return feed;
 }
 
+void vti_energy_feed_again(struct vti_energy_feed *feed)
+{
+    if (!feed)
+        return;
+    write_block(feed, true);
+    add_machine(feed);
+    feed->advice = 0;
+    if (feed->meter)
+        tell_advice(feed);
+    else
+        add_note(feed, VTI_ENERGY_NOTE_FAILED, feed->why ? feed->why : "");
+    if (feed->has_rest)
+        add(feed, &feed->rest);
+    write_block(feed, false);
+    if (feed->meter)
+        tell_sources(feed, true);
+}
+
 void vti_energy_feed_free(struct vti_energy_feed *feed)
 {
     if (!feed)
         return;
     if (feed->meter)
         vt_energy_close(feed->meter);
+    free(feed->why);
     vti_buf_fini(&feed->entries);
     free(feed);
 }
@@ -179,24 +206,28 @@ void vti_energy_feed_rest(struct vti_energy_feed *feed)
         vt_energy_take(feed->meter, NULL);
 }
 
-void vti_energy_feed_rest_end(struct vti_energy_feed *feed, uint64_t for_ns)
+const char *vti_energy_feed_rest_end(struct vti_energy_feed *feed, uint64_t for_ns)
 {
     struct vti_energy_fact fact = {.type = VTI_ENERGY_FACT_BASELINE, .for_ns = for_ns};
     struct vt_energy_sum sum;
+    const char *advice;
     double watts;
 
     if (!feed || !feed->meter)
-        return;
+        return NULL;
     watts = vt_energy_baseline_end(feed->meter);
     vt_energy_take(feed->meter, &sum);
     fact.how = sum.idle_how;
     fact.microwatts = watts >= 0 && watts < 1e12 ? (uint64_t)(watts * 1e6 + 0.5) : 0;
     feed->has_rest = watts >= 0;
+    feed->rest = fact;
     if (feed->has_rest)
         add(feed, &fact);
     else
         add_note(feed, VTI_ENERGY_NOTE_LIMIT, "rest was to be measured, and no source said enough");
+    advice = tell_advice(feed);
     write_block(feed, false);
+    return advice;
 }
 
 /* ---- readings -------------------------------------------------------------------------------- */

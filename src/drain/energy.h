@@ -13,12 +13,15 @@ struct vti_energy_feed;
 
 /* Opens the meter and writes what it is. NULL when memory is short. */
 struct vti_energy_feed *vti_energy_feed_create(struct vti_recorder *recorder);
+/* What readings are of is told again, in the next file of a spool. */
+void vti_energy_feed_again(struct vti_energy_feed *feed);
 void vti_energy_feed_free(struct vti_energy_feed *feed);
 
 /* Nothing runs yet: what the machine uses now is rest. To be called again and again between the two. */
 void vti_energy_feed_rest_begin(struct vti_energy_feed *feed);
 void vti_energy_feed_rest(struct vti_energy_feed *feed);
-void vti_energy_feed_rest_end(struct vti_energy_feed *feed, uint64_t for_ns);
+/* What there is to say of it, or NULL; borrowed. */
+const char *vti_energy_feed_rest_end(struct vti_energy_feed *feed, uint64_t for_ns);
 
 /* One reading, at a time in ticks that a reading of the resources has too. */
 void vti_energy_feed_take(struct vti_energy_feed *feed, uint64_t ticks);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "drain/clock.h"
 #include "drain/drain.h"
+#include "drain/shipper.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -49,6 +50,8 @@ static int parse(int argc, char **argv, struct vti_drain_options *options)
 {
     static const struct option table[] = {{"session", required_argument, NULL, 's'},
                                           {"output", required_argument, NULL, 'o'},
+                                          {"spool", required_argument, NULL, 'S'},
+                                          {"spool-limit", required_argument, NULL, 'L'},
                                           {"force", no_argument, NULL, 'f'},
                                           {"buffer", required_argument, NULL, 'b'},
                                           {"ring", required_argument, NULL, 'r'},
@@ -63,6 +66,12 @@ static int parse(int argc, char **argv, struct vti_drain_options *options)
             break;
         case 'o':
             options->output = optarg;
+            break;
+        case 'S':
+            options->spool = optarg;
+            break;
+        case 'L':
+            options->spool_limit = strtoull(optarg, NULL, 10);
             break;
         case 'f':
             options->force = true;
@@ -80,7 +89,7 @@ static int parse(int argc, char **argv, struct vti_drain_options *options)
             return VTI_E_USAGE;
         }
     }
-    return options->session && options->output ? 0 : VTI_E_USAGE;
+    return options->session && (options->output || options->spool) ? 0 : VTI_E_USAGE;
 }
 
 /* Not an option: it is the same environment as the program's. */
@@ -117,6 +126,7 @@ int main(int argc, char **argv)
     struct vti_drain_options options = {0};
     struct vti_drain_stats stats;
     struct vti_drain *drain;
+    pid_t shipper;
     int code = parse(argc, argv, &options);
 
     if (code) {
@@ -137,11 +147,13 @@ int main(int argc, char **argv)
         return code == VTI_E_EXISTS ? 0 : 2;
     }
     say("ready");
+    shipper = vti_shipper_start(options.spool);
     run(drain);
     vti_drain_leave(drain);
     code = vti_drain_close(drain, &stats);
     if (code)
         fprintf(stderr, "venturi: %s\n", vti_error_message(code));
     vti_drain_free(drain);
+    vti_shipper_end(shipper);
     return code ? 2 : 0;
 }

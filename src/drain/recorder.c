@@ -9,8 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "drain/clock.h"
-#include "drain/flight.h"
-#include "format/host.h"
+#include "drain/recorder_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,24 +25,7 @@
 #define FLUSH_BYTES (1u << 20)
 #define LOSS_MOST ((uint64_t)1 << 40) /* events that one loss can be believed to be */
 
-struct vti_recorder {
-    struct vti_writer *writer; /* owned; NULL once closed */
-    struct vti_map *sites;     /* owned: description -> file-wide id - 1 */
-    struct vti_weights weights;
-    struct vti_c_lines c_lines;
-    struct vti_buf scratch;
-    enum vti_clock_type clock;
-    struct vti_anchor first_anchor;
-    struct vti_anchor last_anchor;
-    uint64_t flushed_ns;
-    bool has_command;
-    uint32_t process_count;
-    uint32_t track_count;
-    struct vti_flight flight;
-    int error; /* the first one */
-};
-
-static void keep_error(struct vti_recorder *recorder, int code)
+void vti_recorder_keep_error(struct vti_recorder *recorder, int code)
 {
     if (code < 0 && !recorder->error)
         recorder->error = code;
@@ -52,52 +34,16 @@ static void keep_error(struct vti_recorder *recorder, int code)
 static void write_fact(struct vti_recorder *recorder, enum vti_kind kind, uint64_t first,
                        uint64_t last)
 {
+    vti_recorder_facts(recorder, kind, 1, first, last);
+}
+
+void vti_recorder_facts(struct vti_recorder *recorder, enum vti_kind kind, uint32_t count,
+                        uint64_t first, uint64_t last)
+{
     if (recorder->writer)
-        keep_error(recorder,
-                   vti_writer_facts(recorder->writer, kind, &recorder->scratch, 1, first, last));
+        vti_recorder_keep_error(recorder, vti_writer_facts(recorder->writer, kind,
+                                                           &recorder->scratch, count, first, last));
     vti_buf_clear(&recorder->scratch);
-}
-
-static void write_meta(struct vti_recorder *recorder, const char *key, struct vti_bytes value)
-{
-    struct vti_meta_fact fact = {vti_bytes_of(key), value};
-
-    vti_meta_write(&recorder->scratch, &fact);
-    write_fact(recorder, VTI_META, 0, 0);
-}
-
-void vti_recorder_command(struct vti_recorder *recorder, struct vti_bytes command)
-{
-    if (recorder->has_command || !command.len)
-        return;
-    recorder->has_command = true;
-    write_meta(recorder, "command", command);
-}
-
-static void write_command(struct vti_recorder *recorder, char *const *command)
-{
-    struct vti_buf joined = {0};
-
-    for (; command && *command; command++)
-        vti_buf_add(&joined, *command, strlen(*command) + 1);
-    if (joined.len)
-        vti_recorder_command(recorder, (struct vti_bytes){(char *)joined.data, joined.len - 1});
-    vti_buf_fini(&joined);
-}
-
-static void write_host(struct vti_recorder *recorder)
-{
-    vti_host_write_this(&recorder->scratch, 0);
-    write_fact(recorder, VTI_HOST, 0, 0);
-}
-
-static void write_anchor(struct vti_recorder *recorder)
-{
-    struct vti_clock_fact fact = {0, 0, recorder->clock, 1, &recorder->last_anchor};
-
-    vti_anchor_take(recorder->clock, &recorder->last_anchor);
-    vti_clock_write(&recorder->scratch, &fact);
-    write_fact(recorder, VTI_CLOCK, 0, 0);
 }
 
 static int open_output(const char *path, bool force)
@@ -120,48 +66,58 @@ static int open_output(const char *path, bool force)
     return vti_fail_errno(VTI_E_WRITE, "%s: cannot create", path);
 }
 
-static void write_opening(struct vti_recorder *recorder, const struct vti_drain_options *options)
+/* The file, or the first one of a spool. */
+static int open_first(struct vti_recorder *recorder)
 {
-    char folder[4096];
+    const struct vti_drain_options *options = &recorder->options;
+    int code;
+    int fd;
 
-    write_anchor(recorder);
-    recorder->first_anchor = recorder->last_anchor;
-    write_meta(recorder, "venturi", vti_bytes_of(VENTURI_VERSION));
-    write_command(recorder, options->command);
-    write_meta(recorder, "directory", vti_bytes_of(getcwd(folder, sizeof folder) ? folder : ""));
-    write_meta(recorder, "policy",
-               vti_bytes_of(options->ring_ns    ? "ring"
-                            : options->block_ms ? "block"
-                                                : "drop"));
-    for (const char *const *stated = options->stated; stated && *stated; stated += 2)
-        write_meta(recorder, stated[0], vti_bytes_of(stated[1]));
-    write_host(recorder);
-    /* Two anchors give the rate of the clock, however soon the recording is cut off. */
-    write_anchor(recorder);
+    if (!recorder->is_spool) {
+        fd = open_output(options->output, options->force);
+        if (fd >= 0 && options->held)
+            *options->held = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        return fd < 0 ? fd : vti_writer_create(&recorder->writer, fd, options->output);
+    }
+    code = vti_spool_open(&recorder->spool, options->spool, options->spool_limit);
+    if (!code)
+        code = vti_recorder_begin_file(recorder, &recorder->writer);
+    recorder->file = 1;
+    recorder->began_ns = vti_clock_now_ns();
+    return code;
+}
+
+static void join_command(struct vti_buf *joined, char *const *command)
+{
+    for (; command && *command; command++)
+        vti_buf_add(joined, *command, strlen(*command) + 1);
+    joined->len -= joined->len > 0;
 }
 
 int vti_recorder_create(struct vti_recorder **result, const struct vti_drain_options *options)
 {
     struct vti_recorder *recorder = calloc(1, sizeof *recorder);
     int code;
-    int fd;
 
     if (!recorder || vti_map_create(&recorder->sites)) {
         free(recorder);
-        return vti_fail(VTI_E_NOMEM, "%s: out of memory", options->output);
+        return vti_fail(VTI_E_NOMEM, "out of memory");
     }
-    fd = open_output(options->output, options->force);
-    if (fd >= 0 && options->held)
-        *options->held = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    code = fd < 0 ? fd : vti_writer_create(&recorder->writer, fd, options->output);
+    recorder->options = *options;
+    recorder->is_spool = options->spool != NULL;
+    recorder->spool.folder = -1;
+    recorder->synced_fd = -1;
+    code = open_first(recorder);
     if (code) {
         vti_recorder_free(recorder);
         return code;
     }
     recorder->clock = vti_clock_choose();
     vti_flight_init(&recorder->flight, options->ring_ns, options->ring_bytes);
-    write_opening(recorder, options);
-    keep_error(recorder, vti_writer_flush(recorder->writer));
+    join_command(&recorder->command, options->command);
+    vti_recorder_opening(recorder);
+    vti_recorder_keep_error(recorder, vti_writer_flush(recorder->writer));
+    vti_recorder_show(recorder);
     *result = recorder;
     return 0;
 }
@@ -173,9 +129,16 @@ void vti_recorder_free(struct vti_recorder *recorder)
     vti_flight_fini(&recorder->flight);
     if (recorder->writer)
         vti_writer_abandon(recorder->writer);
+    if (recorder->synced_fd >= 0)
+        close(recorder->synced_fd);
+    vti_spool_close(&recorder->spool);
+    for (uint32_t i = 0; i < recorder->named_room; i++)
+        vti_buf_fini(&recorder->named[i]);
+    free(recorder->named);
     vti_map_free(recorder->sites);
     vti_weights_fini(&recorder->weights);
     vti_c_lines_fini(&recorder->c_lines);
+    vti_buf_fini(&recorder->command);
     vti_buf_fini(&recorder->scratch);
     free(recorder);
 }
@@ -192,7 +155,7 @@ uint32_t vti_recorder_site(struct vti_recorder *recorder, struct vti_site_fact *
     at = vti_map_add(recorder->sites, recorder->scratch.data, recorder->scratch.len, &is_new);
     vti_buf_clear(&recorder->scratch);
     if (at < 0) {
-        keep_error(recorder, (int)at);
+        vti_recorder_keep_error(recorder, (int)at);
         return 0;
     }
     site->site = (uint32_t)at + 1;
@@ -235,6 +198,7 @@ bool vti_recorder_get_site(const struct vti_recorder *recorder, uint32_t id,
 void vti_recorder_put_site(struct vti_recorder *recorder, const struct vti_site_fact *site)
 {
     vti_c_lines_note(&recorder->c_lines, site);
+    vti_recorder_keep_name(recorder, site);
     vti_site_write(&recorder->scratch, site);
     write_fact(recorder, VTI_SITES, 0, 0);
 }
@@ -265,8 +229,8 @@ void vti_recorder_owned(struct vti_recorder *recorder, enum vti_kind kind, uint3
                         const struct vti_buf *payload, uint32_t count, uint64_t ticks)
 {
     if (recorder->writer)
-        keep_error(recorder,
-                   vti_writer_owned(recorder->writer, kind, track, payload, count, ticks));
+        vti_recorder_keep_error(
+            recorder, vti_writer_owned(recorder->writer, kind, track, payload, count, ticks));
 }
 
 void vti_recorder_cost(struct vti_recorder *recorder, const struct vti_cost_fact *fact)
@@ -299,7 +263,7 @@ void vti_recorder_loss(struct vti_recorder *recorder, const struct vti_loss_fact
     if (checked.last < checked.first)
         checked.last = checked.first;
     if (recorder->writer)
-        keep_error(recorder, vti_writer_loss(recorder->writer, &checked));
+        vti_recorder_keep_error(recorder, vti_writer_loss(recorder->writer, &checked));
 }
 
 /* What stands in `scratch` is the block. */
@@ -307,7 +271,7 @@ static void keep_block(struct vti_recorder *recorder, const struct vti_block_hea
 {
     bool is_kept = vti_flight_keep(&recorder->flight, header, &recorder->scratch);
 
-    keep_error(recorder, is_kept ? 0 : VTI_E_NOMEM);
+    vti_recorder_keep_error(recorder, is_kept ? 0 : VTI_E_NOMEM);
     vti_buf_clear(&recorder->scratch);
 }
 
@@ -321,7 +285,7 @@ static void keep_events(struct vti_recorder *recorder, struct vti_encoder *encod
         keep_block(recorder, &header);
         return;
     }
-    keep_error(recorder, code ? VTI_E_NOMEM : 0);
+    vti_recorder_keep_error(recorder, code ? VTI_E_NOMEM : 0);
     vti_buf_clear(&recorder->scratch);
 }
 
@@ -343,8 +307,9 @@ void vti_recorder_block(struct vti_recorder *recorder, struct vti_block_header *
         keep_block(recorder, header);
         return;
     }
-    keep_error(recorder, block->failed ? VTI_E_NOMEM
-                                       : vti_writer_block(recorder->writer, header, block->data));
+    vti_recorder_keep_error(
+        recorder,
+        block->failed ? VTI_E_NOMEM : vti_writer_block(recorder->writer, header, block->data));
     vti_buf_clear(block);
 }
 
@@ -355,7 +320,13 @@ void vti_recorder_events(struct vti_recorder *recorder, struct vti_encoder *enco
     if (recorder->flight.ns)
         keep_events(recorder, encoder);
     else
-        keep_error(recorder, vti_writer_events(recorder->writer, encoder));
+        vti_recorder_keep_error(recorder, vti_writer_events(recorder->writer, encoder));
+}
+
+void vti_recorder_carried(struct vti_recorder *recorder, struct vti_encoder *encoder)
+{
+    recorder->carried += vti_encoder_pending(encoder);
+    vti_recorder_events(recorder, encoder);
 }
 
 uint32_t vti_recorder_clock(const struct vti_recorder *recorder)
@@ -376,6 +347,21 @@ double vti_recorder_ticks_per_ns(const struct vti_recorder *recorder)
               : 1;
 }
 
+void vti_recorder_moment(const struct vti_recorder *recorder, uint64_t *ticks, int64_t *realtime_ns,
+                         double *ns_per_tick)
+{
+    const struct vti_anchor *first = &recorder->first_anchor;
+    struct vti_anchor now;
+
+    vti_anchor_take(recorder->clock, &now);
+    *ticks = now.ticks;
+    *realtime_ns = (int64_t)now.realtime_ns;
+    *ns_per_tick = now.ticks > first->ticks && now.monotonic_ns > first->monotonic_ns
+                       ? (double)(now.monotonic_ns - first->monotonic_ns) /
+                             (double)(now.ticks - first->ticks)
+                       : 1;
+}
+
 /* At twice the age of the recording each time, then once a second. */
 static bool is_anchor_due(const struct vti_recorder *recorder, uint64_t now_ns)
 {
@@ -394,19 +380,24 @@ void vti_recorder_tick(struct vti_recorder *recorder, uint64_t now_ns, bool forc
     if (!recorder->writer)
         return;
     if (is_anchor_due(recorder, now_ns))
-        write_anchor(recorder);
+        vti_recorder_anchor(recorder);
     vti_flight_age(&recorder->flight, now_ns);
     if (force || now_ns - recorder->flushed_ns >= FLUSH_INTERVAL_NS ||
         vti_writer_buffered(recorder->writer) >= FLUSH_BYTES) {
         recorder->flushed_ns = now_ns;
-        keep_error(recorder, vti_writer_flush(recorder->writer));
+        vti_recorder_keep_error(recorder, vti_writer_flush(recorder->writer));
     }
+    vti_recorder_sync(recorder, now_ns);
 }
 
 void vti_recorder_stats(const struct vti_recorder *recorder, struct vti_drain_stats *stats)
 {
-    if (recorder->writer)
+    if (recorder->writer) {
         vti_writer_stats(recorder->writer, &stats->file);
+        vti_recorder_sum(recorder, &stats->file);
+    }
+    stats->spool_files = recorder->file;
+    stats->spool_lost = recorder->spool.lost;
     stats->processes = recorder->process_count;
     stats->tracks = recorder->track_count;
     stats->overwritten = recorder->flight.overwritten.events;
@@ -416,10 +407,14 @@ int vti_recorder_close(struct vti_recorder *recorder, struct vti_drain_stats *st
 {
     if (!recorder->writer)
         return recorder->error;
-    keep_error(recorder, vti_flight_write(&recorder->flight, recorder->writer));
-    write_anchor(recorder);
+    vti_recorder_keep_error(recorder, vti_flight_write(&recorder->flight, recorder->writer));
+    vti_recorder_anchor(recorder);
     vti_recorder_stats(recorder, stats);
-    keep_error(recorder, vti_writer_close(recorder->writer, &stats->file));
+    if (recorder->synced_fd >= 0)
+        close(recorder->synced_fd); /* a copy would keep the lock */
+    recorder->synced_fd = -1;
+    vti_recorder_keep_error(recorder, vti_writer_close(recorder->writer, &stats->file));
+    vti_recorder_sum(recorder, &stats->file);
     recorder->writer = NULL;
     return recorder->error;
 }

@@ -60,8 +60,38 @@ uint32_t vti_recorder_clock(const struct vti_recorder *recorder);
 uint64_t vti_recorder_ticks(const struct vti_recorder *recorder);
 double vti_recorder_ticks_per_ns(const struct vti_recorder *recorder);
 
+/* This moment on the clock of programs and on the machine's, and how long a tick is. */
+void vti_recorder_moment(const struct vti_recorder *recorder, uint64_t *ticks, int64_t *realtime_ns,
+                         double *ns_per_tick);
+
 /* Once a round: anchors when due, the file written when enough has gathered or when forced. */
 void vti_recorder_tick(struct vti_recorder *recorder, uint64_t now_ns, bool force);
+
+/* ---- spool (opening.c) ---- */
+
+/* The number of the file that is being written, from 1; 0: this is no spool. */
+uint64_t vti_recorder_file(const struct vti_recorder *recorder);
+
+/* Whether the file is large or old enough. */
+bool vti_recorder_is_full(const struct vti_recorder *recorder, uint64_t now_ns);
+
+/* Closes the file and goes on in another one, which the caller fills with what processes have to say again and then shows. A
+ * negative code: it could not be begun, and the file before goes on. */
+int vti_recorder_rotate(struct vti_recorder *recorder, uint64_t now_ns);
+void vti_recorder_show(struct vti_recorder *recorder);
+
+/* The file is taken away again. */
+void vti_recorder_drop(struct vti_recorder *recorder);
+
+/* Cuts a block of events that were told in an earlier file: they count once. */
+void vti_recorder_carried(struct vti_recorder *recorder, struct vti_encoder *encoder);
+
+/* Descriptions of vti_recorder_put_site() go into later files too; whether a site has got one. */
+void vti_recorder_keep_name(struct vti_recorder *recorder, const struct vti_site_fact *site);
+bool vti_recorder_is_named(const struct vti_recorder *recorder, uint32_t id);
+
+/* Asks the kernel now and then to write the file out, and does not wait for it. */
+void vti_recorder_sync(struct vti_recorder *recorder, uint64_t now_ns);
 
 void vti_recorder_stats(const struct vti_recorder *recorder, struct vti_drain_stats *stats);
 int vti_recorder_close(struct vti_recorder *recorder, struct vti_drain_stats *stats);

@@ -351,6 +351,19 @@ void vti_watch_waited(struct vti_watch *watch, pid_t pid, const struct rusage *u
         watch->family.peak_bytes = peak;
 }
 
+void vti_watch_enter_file(struct vti_watch *watch)
+{
+    if (!watch)
+        return;
+    for (struct vti_watched *w = watch->family.watched; w; w = w->next) {
+        w->is_told = false;
+        w->is_changed = true;
+    }
+    vti_energy_feed_again(watch->energy);
+    if (watch->rounds)
+        vti_watch_tick(watch, vti_clock_now_ns(), true); /* from where this file counts */
+}
+
 void vti_watch_close(struct vti_watch *watch)
 {
     uint64_t now_ns = vti_clock_now_ns();

@@ -40,6 +40,9 @@ void vti_watch_tick(struct vti_watch *watch, uint64_t now_ns, bool at_once);
 void vti_watch_waited(struct vti_watch *watch, pid_t pid, const struct rusage *usage);
 
 /* The last readings; all is handed to the recorder. */
+/* A spool has begun its next file: all processes and their readings are told again. */
+void vti_watch_enter_file(struct vti_watch *watch);
+
 void vti_watch_close(struct vti_watch *watch);
 
 #endif

@@ -100,6 +100,10 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
         vti_tasks_take(process, record, data, len);
         return;
     }
+    if (kind == VTI_RECORD_STEP || kind == VTI_RECORD_STEP_TEXT) {
+        vti_steps_take(process, &stream->step_text, record, data, len);
+        return;
+    }
     if (kind >= VTI_RECORD_KINDS || !kinds[kind])
         return;
     event.ticks = ticks;
@@ -123,6 +127,8 @@ static void add_other(struct vti_stream *stream, struct vti_target *process,
         add_value(&event, VTI_TAG_TYPE(record->tag), data, len);
     if (kind == VTI_RECORD_BEGIN)
         stream->spans++;
+    if (kind >= VTI_RECORD_ASYNC_BEGIN && event.async_id)
+        vti_carried_note(process, &event);
     vti_encoder_add(stream->encoder, &event);
 }
 
@@ -448,6 +454,7 @@ void vti_stream_finish(struct vti_stream *stream, struct vti_target *process, ui
     if (find_stretch(stream, process, slot_at, &stretch))
         give_back(stream, process, slot_at, &stretch, stream->position);
     vti_encoder_free(stream->encoder);
+    vti_buf_fini(&stream->step_text);
     memset(stream, 0, sizeof *stream);
     clear_slot(slot);
     vti_slots_push(process->arena, slot_at);

@@ -24,6 +24,7 @@ struct vti_stream {
     uint64_t quiet_ns;   /* when the last record was read, or the thread seen to live */
     uint64_t spans;
     struct vti_encoder *encoder; /* owned */
+    struct vti_buf step_text;    /* owned: of a step, told in parts */
     struct vti_tree_copy tree;
     struct vti_track_fact fact;
     char name[VTI_THREAD_NAME_BYTES + 1];

@@ -40,7 +40,8 @@ static void gather(struct vti_recorder *recorder, struct questions *all)
     const char *offset;
 
     for (uint32_t id = 1; id <= vti_recorder_site_count(recorder); id++) {
-        if (!vti_recorder_get_site(recorder, id, &site) || !is_unresolved(&site, &offset))
+        if (vti_recorder_is_named(recorder, id) || !vti_recorder_get_site(recorder, id, &site) ||
+            !is_unresolved(&site, &offset))
             continue;
         vti_buf_add(&all->text, site.file.data, site.file.len);
         vti_buf_add_u8(&all->text, '\t');
@@ -117,7 +118,7 @@ static bool ask(struct vti_recorder *recorder, const struct questions *all)
     return is_asked;
 }
 
-uint32_t vti_symbols_resolve(struct vti_recorder *recorder)
+uint32_t vti_symbols_name(struct vti_recorder *recorder)
 {
     struct questions all = {0};
     uint32_t nameless = 0;
@@ -127,6 +128,13 @@ uint32_t vti_symbols_resolve(struct vti_recorder *recorder)
         nameless = (uint32_t)(all.ids.len / sizeof(uint32_t));
     vti_buf_fini(&all.text);
     vti_buf_fini(&all.ids);
+    return nameless;
+}
+
+uint32_t vti_symbols_resolve(struct vti_recorder *recorder)
+{
+    uint32_t nameless = vti_symbols_name(recorder);
+
     vti_c_lines_write(vti_recorder_c_lines(recorder), recorder);
     return nameless;
 }

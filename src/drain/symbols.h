@@ -9,6 +9,8 @@
  * Nothing that goes wrong there does harm: what is not found in half a minute stays as it is. Returns how many
  * stay so because there is no venturi-symbols to ask.
  */
+uint32_t vti_symbols_name(
+    struct vti_recorder *recorder); /* … lines of C aside: a spool's file is closed */
 uint32_t vti_symbols_resolve(struct vti_recorder *recorder);
 
 /* Runs venturi-symbols with an argument (or NULL), `questions` on its standard input and `more` (or NULL) as descriptor 3.

@@ -108,11 +108,15 @@ void vti_target_free(struct vti_target *process)
 {
     if (!process)
         return;
-    for (uint32_t i = 0; i < process->stream_count; i++)
+    for (uint32_t i = 0; i < process->stream_count; i++) {
         vti_encoder_free(process->streams[i].encoder);
+        vti_buf_fini(&process->streams[i].step_text);
+    }
     vti_cpu_threads_free(process->cpu);
     vti_gifts_free(process);
     vti_task_lanes_free(process->tasks);
+    vti_carried_free(process->carried);
+    vti_step_lane_free(process->steps);
     free(process->streams);
     free(process->twins);
     free(process->sites);
@@ -439,6 +443,8 @@ static void end(struct vti_target *process, uint64_t now_ns, enum vti_process_en
         if (process->streams[i].is_used)
             vti_stream_finish(&process->streams[i], process, i, now_ns);
     vti_tasks_cut(process, now_ns, true);
+    vti_steps_cut(process, now_ns, true);
+    vti_carried_leave(process);
     vti_c_lines_take_counters(vti_recorder_c_lines(process->recorder), process);
     state_costs(process);
     state_sampling(process);
@@ -468,6 +474,7 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
     for (uint32_t i = 0; i < slots; i++)
         count += read_slot(process, i, now_ns, cut);
     vti_tasks_cut(process, now_ns, cut);
+    vti_steps_cut(process, now_ns, cut);
     if (is_replaced(process, now_ns))
         end(process, now_ns, VTI_ENDED_EXEC, 0);
     else if (cut || now_ns >= process->noted_ns + NOTE_INTERVAL_NS)
@@ -486,4 +493,31 @@ void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_pro
     process->is_finished = true;
     if (process->is_announced && !process->is_over)
         end(process, now_ns, how, status);
+}
+
+void vti_target_leave_file(struct vti_target *process)
+{
+    if (!process->is_announced || process->is_over)
+        return;
+    state_costs(process);
+    state_sampling(process);
+    vti_carried_leave(process);
+}
+
+void vti_target_enter_file(struct vti_target *process)
+{
+    if (!process->is_announced || process->is_over)
+        return;
+    write_process(process);
+    for (uint32_t i = 0; i < process->stream_count; i++) {
+        struct vti_stream *stream = &process->streams[i];
+
+        if (!stream->is_used)
+            continue;
+        stream->fact.name = vti_bytes_of(stream->name);
+        vti_recorder_track(process->recorder, &stream->fact);
+        vti_tree_again(&stream->tree);
+    }
+    vti_tasks_again(process);
+    vti_carried_write(process);
 }

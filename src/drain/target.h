@@ -2,8 +2,10 @@
 #ifndef VENTURI_DRAIN_TARGET_H
 #define VENTURI_DRAIN_TARGET_H
 
+#include "drain/carried.h"
 #include "drain/gifts.h"
 #include "drain/recorder.h"
+#include "drain/steps.h"
 #include "drain/stream.h"
 #include "drain/tasks.h"
 #include "drain/thread_cpu.h"
@@ -38,7 +40,12 @@ struct vti_target {
     uint64_t line_events;
     uint64_t task_count, action_count; /* that computed; what else was done for them */
     struct vti_task_lanes *tasks;      /* owned: of task graphs; NULL: none so far */
-    struct vti_gift *gifts;            /* owned: what it handed over */
+    struct vti_step_lane *steps;       /* owned: messages of steps; NULL: none so far */
+    uint64_t step_count;
+    uint64_t lost_steps, lost_steps_until; /* told so far, and up to which tick */
+    uint64_t lost_steps_ns;                /* when that was last looked at */
+    struct vti_carried *carried; /* owned: async spans that are open; NULL: none, or no spool */
+    struct vti_gift *gifts;      /* owned: what it handed over */
     struct vti_cpu_threads *cpu; /* owned: CPU time of its threads; NULL: nobody looks at it */
     uint64_t thread_ticks;       /* lifetimes of its threads … */
     double cost_ticks;           /* … and what of them was our cost, of none more than all */
@@ -71,6 +78,10 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut);
 /* The process has ended (or recording does): reads all that is left and writes its end. */
 void vti_target_finish(struct vti_target *process, uint64_t now_ns, enum vti_process_end how,
                        uint32_t status);
+
+/* A file of a spool is to be closed: what belongs into it. The next one has begun: who this is, its threads, what is open. */
+void vti_target_leave_file(struct vti_target *process);
+void vti_target_enter_file(struct vti_target *process);
 
 void vti_target_set_word(struct vti_target *process, uint32_t control_word);
 

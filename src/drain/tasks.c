@@ -8,6 +8,7 @@
 
 #include "drain/clock.h"
 #include "drain/target.h"
+#include "drain/tasks_open.h"
 #include "format/tasks.h"
 #include "venturi/task.h"
 
@@ -30,8 +31,9 @@ struct lane {
 
 struct vti_task_lanes {
     struct lane lanes[LANE_COUNT];
-    uint64_t pending_ns; /* since when the oldest entry waits; 0: nothing does */
-    bool is_new;         /* something has come since that was looked at */
+    struct vti_open_runs open; /* of a spool */
+    uint64_t pending_ns;       /* since when the oldest entry waits; 0: nothing does */
+    bool is_new;               /* something has come since that was looked at */
 };
 
 /* ---- blocks -------------------------------------------------------------------------------------- */
@@ -89,6 +91,7 @@ void vti_task_lanes_free(struct vti_task_lanes *lanes)
         vti_task_codec_fini(&lanes->lanes[i].codec);
         vti_buf_fini(&lanes->lanes[i].bytes);
     }
+    vti_open_runs_fini(&lanes->open);
     free(lanes);
 }
 
@@ -126,6 +129,30 @@ static void add_fact(struct vti_target *process, unsigned which, const struct vt
     vti_task_write(&lane->bytes, &lane->codec, fact);
     note_entry(process, which, fact->ticks ? fact->ticks : fact->start,
                fact->ticks ? fact->ticks : fact->end);
+    if (which != RUNS || !vti_recorder_file(process->recorder))
+        return;
+    if (fact->type == VTI_TASK_RUN_END)
+        vti_open_runs_end(&process->tasks->open, fact->run);
+    else
+        vti_open_runs_add(&process->tasks->open, fact);
+}
+
+static void add_again(void *process, const struct vti_task_fact *fact)
+{
+    add_fact(process, RUNS, fact);
+}
+
+void vti_tasks_again(struct vti_target *process)
+{
+    struct vti_open_runs open;
+
+    if (!process->tasks)
+        return;
+    open = process->tasks->open;
+    process->tasks->open = (struct vti_open_runs){0};
+    vti_open_runs_each(&open, add_again, process);
+    vti_open_runs_fini(&open);
+    write_lane(process, RUNS);
 }
 
 static void add_edges(struct vti_target *process, const struct vti_edges_fact *fact)

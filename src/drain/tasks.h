@@ -17,6 +17,9 @@ void vti_tasks_take(struct vti_target *process, const struct vti_record *record,
 
 /* Writes blocks if entries have waited long enough, or now. */
 void vti_tasks_cut(struct vti_target *process, uint64_t now_ns, bool now);
+
+/* A spool has begun its next file: runs that have not ended and their workers are told again. */
+void vti_tasks_again(struct vti_target *process);
 void vti_task_lanes_free(struct vti_task_lanes *lanes);
 
 #endif

@@ -157,6 +157,13 @@ void vti_tree_write(struct vti_tree_copy *copy, struct vti_target *process, uint
     copy->due_ns = now_ns + INTERVAL_NS + snapshot.bytes * (INTERVAL_NS / BYTES_PER_SECOND);
 }
 
+void vti_tree_again(struct vti_tree_copy *copy)
+{
+    if (copy->seen)
+        memset(copy->seen, 0, copy->seen_room * sizeof *copy->seen);
+    copy->due_ns = 0;
+}
+
 void vti_tree_finish(struct vti_tree_copy *copy, struct vti_target *process, uint32_t slot_at)
 {
     const struct vti_slot *slot = vti_arena_slot(process->arena, slot_at);

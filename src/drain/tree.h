@@ -26,6 +26,9 @@ struct vti_tree_copy {
 void vti_tree_write(struct vti_tree_copy *copy, struct vti_target *process, uint32_t slot,
                     uint32_t track, uint64_t now_ns, bool now);
 
+/* All of it is to be written again, into the next file. */
+void vti_tree_again(struct vti_tree_copy *copy);
+
 /* The thread is gone, and all of its tree is written: gives its chunks back. */
 void vti_tree_finish(struct vti_tree_copy *copy, struct vti_target *process, uint32_t slot);
 

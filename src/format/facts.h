@@ -89,7 +89,8 @@ enum vti_site_type {
     VTI_SITE_COUNTER,
     VTI_SITE_MARK,
     VTI_SITE_KEY,
-    VTI_SITE_FUNCTION
+    VTI_SITE_FUNCTION,
+    VTI_SITE_STEP /* name: class, function: prefix of the index, unit: survey */
 };
 
 struct vti_site_fact {
@@ -115,6 +116,8 @@ enum vti_loss_reason {
     VTI_LOSS_PROCESS,
     VTI_LOSS_LINES,
     VTI_LOSS_SOURCES,
+    VTI_LOSS_STEPS,      /* that found no room in the buffers */
+    VTI_LOSS_STEPS_DISK, /* that the disk had no room for */
 };
 
 struct vti_loss_fact {

@@ -42,6 +42,7 @@ static const char *const kind_names[VTI_KIND_COUNT] = {
     [VTI_LINE_CALLEES] = "LINE_CALLEES",
     [VTI_RESOURCES] = "RESOURCES",
     [VTI_THREAD_CPU] = "THREAD_CPU",
+    [VTI_STEPS] = "STEPS",
 };
 
 const char *vti_kind_name(unsigned kind)

@@ -51,6 +51,7 @@ enum vti_kind {
     VTI_LINE_CALLEES,
     VTI_RESOURCES,
     VTI_THREAD_CPU,
+    VTI_STEPS,
     VTI_KIND_COUNT
 };
 

@@ -31,7 +31,8 @@ struct vti_line_fact {
     uint64_t suspended;
     uint64_t resumes;
     uint64_t shortest_plus_one;
-    uint64_t longest;
+    uint64_t
+        longest; /* of sampled ones: nanoseconds of `total` without those of other lines inside */
     uint64_t open_plus_one; /* ticks since it was reached and not left; 0: it is not open */
 };
 

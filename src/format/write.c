@@ -116,7 +116,7 @@ void vti_writer_free(struct vti_writer *writer)
         close(writer->fd);
     vti_map_free(writer->track_ids);
     vti_buf_fini(&writer->tracks);
-    vti_buf_fini(&writer->lost_tasks);
+    vti_buf_fini(&writer->lost_entries);
     vti_buf_fini(&writer->fact_offsets);
     vti_buf_fini(&writer->queue);
     vti_buf_fini(&writer->gathered);
@@ -394,6 +394,7 @@ void vti_writer_stats(const struct vti_writer *writer, struct vti_writer_stats *
         .lost_events = writer->lost_events,
         .disk_lost = writer->disk_lost,
         .disk_lost_tasks = writer->disk_lost_tasks,
+        .disk_lost_steps = writer->disk_lost_steps,
         .disk_error = writer->disk_error,
         .blocks = (uint32_t)(writer->fact_offsets.len / sizeof(uint64_t)) + writer->end_blocks,
     };

@@ -21,8 +21,9 @@ struct vti_writer_stats {
     uint64_t bytes;       /* in the file so far */
     uint64_t events;      /* written */
     uint64_t lost_events; /* all losses that were recorded, those of the disk included */
-    uint64_t disk_lost;   /* events and tasks that the disk had no room for */
+    uint64_t disk_lost;   /* events, tasks and steps that the disk had no room for */
     uint64_t disk_lost_tasks;
+    uint64_t disk_lost_steps;
     uint32_t blocks;
     int disk_error; /* errno of the last failed write, 0 if the last one went well */
 };

@@ -30,13 +30,14 @@ struct vti_writer {
     struct vti_buf queue;    /* of struct vti_queued */
     struct vti_map *track_ids;
     struct vti_buf tracks;       /* of struct vti_written_track, in the order of track_ids */
-    struct vti_buf lost_tasks;   /* to the disk: see write_losses.c */
+    struct vti_buf lost_entries; /* to the disk: see write_losses.c */
     struct vti_buf fact_offsets; /* of uint64_t: blocks in the file but EVENTS, INDEX and END */
     uint64_t file_bytes;         /* whole blocks in the file, with its header */
     uint64_t events;
     uint64_t lost_events;
     uint64_t disk_lost;
     uint64_t disk_lost_tasks;
+    uint64_t disk_lost_steps;
     uint64_t short_by;    /* bytes that the last failed write lacked */
     int disk_error;       /* errno of the last write that failed, 0 if the last one went well */
     int64_t tried_ns;     /* when that was */

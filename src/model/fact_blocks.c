@@ -24,7 +24,8 @@ static bool is_of_facts(unsigned kind)
            kind == VTI_COSTS || kind == VTI_PROFILE || kind == VTI_SAMPLES ||
            kind == VTI_SAMPLING || kind == VTI_LINES || kind == VTI_LINE_DURATIONS ||
            kind == VTI_LINE_CALLEES || kind == VTI_SOURCES || kind == VTI_RESOURCES ||
-           kind == VTI_TASKS || kind == VTI_EDGES || kind == VTI_ENERGY || kind == VTI_THREAD_CPU;
+           kind == VTI_TASKS || kind == VTI_EDGES || kind == VTI_ENERGY || kind == VTI_THREAD_CPU ||
+           kind == VTI_STEPS;
 }
 
 /* Bytes of the block at `offset`, 0 if there is none. */

@@ -26,11 +26,11 @@ static const char *clock_name(uint32_t type)
 const char *vti_loss_reason_text(uint32_t reason)
 {
     static const char *const texts[] = {
-        "unknown",         "buffers full",         "too many threads",
-        "disk full",       "overwritten as asked", "writer gone",
-        "damaged source",  "cut out by slice",     "stack too deep",
-        "call tree full",  "process not recorded", "lines full",
-        "source too large"};
+        "unknown",          "buffers full",         "too many threads",
+        "disk full",        "overwritten as asked", "writer gone",
+        "damaged source",   "cut out by slice",     "stack too deep",
+        "call tree full",   "process not recorded", "lines full",
+        "source too large", "no room for steps",    "disk full: steps"};
 
     return texts[reason < sizeof texts / sizeof *texts ? reason : 0];
 }
@@ -225,14 +225,14 @@ bool vt_recording_track_by_id(const vt_recording *recording, uint32_t id,
 
 static void fill_site(const struct vti_site *site, struct vt_site_info *info)
 {
-    *info = (struct vt_site_info){
-        .id = site->id,
-        .type = site->type <= VT_SITE_FUNCTION ? (enum vt_site_type)site->type : VT_SITE_SPAN,
-        .name = site->name,
-        .function = site->function,
-        .file = site->file,
-        .unit = site->unit,
-        .line = site->line};
+    *info = (struct vt_site_info){.id = site->id,
+                                  .type = site->type <= VT_SITE_STEP ? (enum vt_site_type)site->type
+                                                                     : VT_SITE_SPAN,
+                                  .name = site->name,
+                                  .function = site->function,
+                                  .file = site->file,
+                                  .unit = site->unit,
+                                  .line = site->line};
 }
 
 bool vt_recording_site(const vt_recording *recording, uint32_t at, struct vt_site_info *info)

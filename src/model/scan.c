@@ -54,6 +54,7 @@ int vti_block_take(struct vt_recording *recording, uint64_t offset,
     case VTI_THREAD_CPU:
     case VTI_TASKS:
     case VTI_EDGES:
+    case VTI_STEPS:
     case VTI_END:
         break;
     case VTI_INDEX:

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define VTI_ARENA_MAGIC 0x31414e4552415456u /* "VTARENA1" */
-#define VTI_ARENA_VERSION 7
+#define VTI_ARENA_VERSION 8
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
@@ -115,6 +115,7 @@ struct vti_arena_producer {
     struct vti_unplaced lost_calls;   /* of threads beyond the slots, where no event is kept */
     struct vti_unplaced lost_lines;   /* the same of lines */
     struct vti_unplaced lost_tasks;   /* of runs whose end found no room to tell it */
+    struct vti_unplaced lost_steps;   /* messages of steps that found no room */
     struct vti_free_list slots;
     struct vti_free_list blocks;
     struct vti_free_list chunks;

@@ -41,6 +41,8 @@ enum vti_record_kind {
     VTI_RECORD_TASK,        /* see VTI_TASK_NOTE_BYTES */
     VTI_RECORD_TASK_EDGES, /* payload: run u32, number u32, how many come before u32, dependencies */
     VTI_RECORD_TASK_END,   /* payload: struct vti_task_end_note, error */
+    VTI_RECORD_STEP,       /* see VTI_STEP_NOTE_BYTES */
+    VTI_RECORD_STEP_TEXT,  /* payload: how much comes before u32, text */
     VTI_RECORD_KINDS
 };
 
@@ -102,6 +104,23 @@ struct vti_task_end_note {
 #define VTI_TASK_NEAR_EDGES                                                                        \
     64 /* dependencies in the record itself; more are in records of their own */
 #define VTI_TASK_FAR_EDGES 512 /* in one of those */
+
+/*
+ * A step that has dealt with a message: ticks are when that was over, the id is the site of the step. Payload: u64 each: ticks since it was received,
+ * nanoseconds of its execution, and what flags announce, in their order; text. Text that is longer than VTI_TEXT_MAX is in records before it, and
+ * its length, u32, in its place.
+ */
+#define VTI_STEP_FAILED 1
+#define VTI_STEP_METRICS 2
+#define VTI_STEP_HAS_MESSAGES 4 /* else it was one */
+#define VTI_STEP_HAS_PRE 8
+#define VTI_STEP_HAS_POST 16
+#define VTI_STEP_HAS_PRODUCE 32
+#define VTI_STEP_HAS_LAG 64
+#define VTI_STEP_HAS_PARTS 128
+#define VTI_STEP_TYPE_CUT 1      /* the record's type: its text was too long */
+#define VTI_STEP_NOTE_BYTES 60   /* at most, without its text */
+#define VTI_STEP_PART_BYTES 2880 /* of text in one record */
 
 /* Flags of a record: as enum vti_event_flags of format/event.h. */
 #define VTI_RECORD_IN_GAP 1

@@ -174,6 +174,28 @@ def test_both_readers_see_the_same_tasks(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_both_readers_see_the_same_steps(path):
+    recording = vtread.read(path)
+    ours = [line for line in exported(path) if line["type"] == "step"]
+    assert len(ours) == len(recording.steps)
+    for mine, other in zip(ours, recording.steps):
+        site = recording.sites.get(other.site)
+        assert mine["source"] == recording.site_name(other.site)
+        assert (mine["prefix"], mine["survey"]) == ((site.function, site.unit or None) if site else ("", None))
+        for key in "process", "site", "number", "failed", "metrics", "cut", "messages", "received_ns", "sent_ns":
+            assert mine[key] == getattr(other, key), key
+        for key in "execute", "pre", "post", "produce", "lag":
+            assert mine[key + "_ns"] == getattr(other, key), key
+        domain = recording.processes[other.process].domain if other.process in recording.processes else 0
+        assert close(mine["time_ns"], recording.time_ns(domain, other.sent))
+        assert close(mine["begin_ns"], recording.time_ns(domain, other.received))
+        if isinstance(mine["extra"], dict):
+            assert mine["extra"] == json.loads("{%s}" % other.extra)
+        else:
+            assert mine["extra"] == other.extra
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_both_readers_see_the_same_energy(path):
     lines = exported(path)
     recording = vtread.read(path)

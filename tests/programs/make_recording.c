@@ -17,6 +17,7 @@
  *       --calls           trees of calls on two threads
  *       --lines           lines of a function on two threads, and its source
  *       --tasks           runs of task graphs in two processes, with all that can be said of a task
+ *       --steps           messages of steps of two processes, with all that can be said of one
  *       --energy          readings of a meter, and CPU time of two threads
  *       --traces          spans of two traces on two threads
  *       --unknown         a block of a kind that nobody knows
@@ -24,6 +25,7 @@
  *
  * Times are chosen so that microseconds come out whole.
  */
+#include "make_recording.h"
 #include "base/error.h"
 #include "format/calls.h"
 #include "format/energy.h"
@@ -48,7 +50,7 @@ struct settings {
     uint64_t start_ns;
     uint64_t boot_ns;
     int is_monotonic, is_plain, has_no_process, is_crashed, is_damaged, is_unknown, is_empty;
-    int has_calls, has_lines, has_tasks, has_traces, has_energy;
+    int has_calls, has_lines, has_tasks, has_steps, has_traces, has_energy;
     int has_link;
     int64_t link_ns;
     long cut;
@@ -56,12 +58,12 @@ struct settings {
 };
 
 static struct settings settings = {.host = "alpha", .pid = 4711, .boot_ns = 5000000000u};
-static struct vti_writer *writer;
+struct vti_writer *writer;
 static struct vti_encoder *encoders[3];
-static struct vti_buf payload;
+struct vti_buf payload;
 static uint64_t now_us[3]; /* of each track, since the start */
 
-static void check(int code)
+void check(int code)
 {
     if (code < 0) {
         fprintf(stderr, "make_recording: %s\n", vti_error_message(code));
@@ -69,12 +71,12 @@ static void check(int code)
     }
 }
 
-static struct vti_bytes text(const char *string)
+struct vti_bytes text(const char *string)
 {
     return vti_bytes_of(string);
 }
 
-static uint64_t ticks_at(uint64_t us)
+uint64_t ticks_at(uint64_t us)
 {
     uint64_t ns = us * 1000;
 
@@ -795,6 +797,8 @@ static void contents(void)
         traces();
     if (settings.has_energy)
         energy();
+    if (settings.has_steps)
+        add_steps();
     main_thread();
     io_thread();
     async_end(0, 103, 0);
@@ -896,6 +900,7 @@ static void take_options(int argc, char **argv)
         {"lines", 0, &settings.has_lines, 1},
         {"tasks", 0, &settings.has_tasks, 1},
         {"energy", 0, &settings.has_energy, 1},
+        {"steps", 0, &settings.has_steps, 1},
         {"traces", 0, &settings.has_traces, 1},
         {"unknown", 0, &settings.is_unknown, 1},
         {"empty", 0, &settings.is_empty, 1},

@@ -237,7 +237,7 @@ def test_rest(run):
     rest = [entry.fields for _, entry in seen.energy if entry.type == "rest"]
     assert len(rest) == 1
     microwatts, how, for_ns = rest[0]
-    assert how == 1 and 6e8 <= for_ns < 3e9
+    assert how == 2 and 6e8 <= for_ns < 3e9  # as memory is, which no counter tells
     added = [entry.fields for _, entry in seen.energy if entry.type == "source" and entry.fields[3] is None]
     modelled = {fields[0]: fields[5] / 1e3 for fields in added if fields[2] == 2}  # memory, at rest
     assert microwatts / 1e6 == pytest.approx(WATTS + sum(modelled.values()), rel=0.05)
@@ -371,14 +371,16 @@ def test_exported(run, tmp_path):
     lines = [json.loads(line) for line in tool("export", "-f", "jsonl", recording.path).stdout.splitlines()]
     energy = [line for line in lines if line["type"] == "energy"]
     names = {line["source"]: line["name"] for line in lines if line["type"] == "energy_source"}
-    assert names[0] == "package-0" and len(energy) == len(readings(recording))
-    assert [line["microjoules"][0] for line in energy] == [row["microjoules"] for row in readings(recording)]
+    known = [line["microjoules"][0] for line in energy if line["microjoules"][0] is not None]
+    # A reading finds nothing new if whoever moves the counters was kept waiting.
+    assert names[0] == "package-0" and len(energy) // 2 < len(known) <= len(energy)
+    assert known == [row["microjoules"] for row in readings(recording)]
     points = [line for line in lines if line["type"] == "thread_cpu"]
     assert len(points) == recording.info["thread_cpu_points"]
     trace = json.loads(tool("export", "-f", "chrome", recording.path).stdout)["traceEvents"]
     power = [event["args"]["watts"] for event in trace if event.get("name") == "power of package-0"]
-    assert len(power) == len(energy) - 1
-    assert sum(power) / len(power) == pytest.approx(WATTS, rel=0.2)
+    assert len(power) == len(known) - 1
+    assert sorted(power)[len(power) // 2] == pytest.approx(WATTS, rel=0.2)  # that of a few milliseconds may be any
     tool("export", "-f", "perfetto", recording.path, "-o", tmp_path / "out.pftrace")
     assert b"power of package-0" in (tmp_path / "out.pftrace").read_bytes()
 
@@ -412,7 +414,7 @@ os.wait()
     counted = (readings_of[-1]["microjoules"] - readings_of[0]["microjoules"]) / 1e6
     assert machine["cpu"]["gross_j"] == pytest.approx(counted, rel=1e-9)
     assert 0 < machine["cpu"]["share_j"] <= counted * 1.0001
-    assert 0 <= machine["all"]["dynamic_j"] <= machine["all"]["share_j"] and machine["rest_how"] == "measured"
+    assert 0 <= machine["all"]["dynamic_j"] <= machine["all"]["share_j"] and machine["rest_how"] == "modelled"
     assert "asleep" not in rows or rows["asleep"]["self"]["share_j"] < 0.05 * rows["long"]["total"]["share_j"]
     assert near(rows["long"]["total"]["cpu_s"], 0.6) and near(rows["short"]["total"]["cpu_s"], 0.2)
     assert rows["long"]["total"]["share_j"] > rows["short"]["total"]["share_j"]

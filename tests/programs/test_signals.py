@@ -82,8 +82,8 @@ def test_storm_of_signals(record, options):
     pairs = 2000 if SANITIZE else 10000
     run = storm(record, "send", pairs, options=options)
     assert run.facts["handled"] >= pairs / 10
-    if options:
-        assert run.recording.lost == 0
+    if options:  # a handler that interrupts a trace point cannot wait: what finds no room there is lost, and counted
+        assert run.recording.lost <= run.facts["handled"]
 
 
 def test_alternate_stack_inside_the_own_one(record):

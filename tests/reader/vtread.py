@@ -27,10 +27,11 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 import vtcheck
 from vtblocks import (
     CALL_TREE, CLOCK, CLOCK_LINK, COSTS, DURATIONS, EDGES, END, EVENTS, FACT_READERS, FLAG_COMPRESSED, HOST, INDEX,
-    ENERGY, KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES, TASKS, THREAD_CPU,
+    ENERGY, KIND_NAMES, LINES, LINE_CALLEES, LINE_DURATIONS, LOSSES, META, PROCESS, RESOURCES, SAMPLES, SAMPLING, SITES, SOURCES, STEPS, TASKS, THREAD_CPU,
     TRACK, TRAILER_SIZE, Anchor, Block, Call, Callee, Clock, Cost, Cursor, Damage, Durations, Event, EventBlock, FileHeader,
     Host, Line, Link, Loss, Malformed, NotARecording, Process, Sample, Sampling, Site, ThreadCpu, Track, Trace, Trailer, Unsupported,
     read_events, read_file_header, read_trailer, scan_blocks)
+from vtsteps import Step, StepDecoder
 from vttasks import TaskDecoder, Tasks
 
 SPAN_IN_GAP, SPAN_LEFT, SPAN_FAILED = 1, 2, 4
@@ -209,6 +210,7 @@ class Recording:
         self.sources: Dict[Tuple[Optional[int], str], str] = {}  # by process (None: all) and file
         self.costs: Dict[Tuple[int, int], Cost] = {}  # by process and language
         self.tasks = Tasks()
+        self.steps: List[Step] = []
         self.blocks: List[Block] = []
         self.damage: List[Damage] = []
         self.unknown_blocks = 0
@@ -244,6 +246,8 @@ class Recording:
             self.payloads[block.offset] = payload
         elif block.kind in (TASKS, EDGES):
             self._read_tasks(block, Cursor(payload))
+        elif block.kind == STEPS:
+            self._read_steps(block, Cursor(payload))
         else:
             self._read_facts(block, Cursor(payload))
 
@@ -253,6 +257,15 @@ class Recording:
             for _ in range(block.count):
                 entry = decoder.tasks(cursor) if block.kind == TASKS else decoder.edges(cursor)
                 self.tasks.learn(block.owner, entry)
+            if cursor.left():
+                raise Malformed("%d bytes after the last entry" % cursor.left())
+        except Malformed as fault:
+            self._report(block, str(fault))
+
+    def _read_steps(self, block: Block, cursor: Cursor) -> None:
+        try:
+            decoder = StepDecoder(block.owner, cursor)
+            self.steps += filter(None, (decoder.next(cursor) for _ in range(block.count)))
             if cursor.left():
                 raise Malformed("%d bytes after the last entry" % cursor.left())
         except Malformed as fault:

@@ -1,0 +1,175 @@
+/*
+ * spool_losses.c - the file `losses` of a spool: a line for each recording that gave way to the limit.
+ *
+ * A line is there, on the disk, before its recording is gone. When the file has become long its older half becomes one line with
+ * the sums; that replaces the file in one step, so that readers need no lock.
+ */
+#include "drain/spool.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LONG_BYTES (1u << 20)
+
+static void add_time(struct vti_json *json)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    char text[32];
+
+    gmtime_r(&now, &utc);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    vti_json_add_string(json, "time", text);
+}
+
+static void add_sum(struct vti_json *json, const struct vti_spool_sum *sum)
+{
+    vti_json_add_uint(json, "bytes", sum->bytes);
+    vti_json_add_uint(json, "events", sum->events);
+    vti_json_add_uint(json, "steps", sum->steps);
+    vti_json_add_uint(json, "tasks", sum->tasks);
+}
+
+/* ---- a long file --------------------------------------------------------------------------------- */
+
+static uint64_t number_of(const char *line, const char *key)
+{
+    const char *at = strstr(line, key);
+
+    return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+static void take_line(const char *line, struct vti_spool_sum *sum)
+{
+    uint64_t files = number_of(line, "\"files\":");
+
+    sum->files += files ? files : 1;
+    sum->bytes += number_of(line, "\"bytes\":");
+    sum->events += number_of(line, "\"events\":");
+    sum->steps += number_of(line, "\"steps\":");
+    sum->tasks += number_of(line, "\"tasks\":");
+}
+
+static bool read_all(int fd, size_t bytes, struct vti_buf *text)
+{
+    uint8_t *to = vti_buf_reserve(text, bytes + 1);
+
+    while (to && text->len < bytes) {
+        ssize_t got = pread(fd, to + text->len, bytes - text->len, (off_t)text->len);
+
+        if (got <= 0)
+            break;
+        text->len += (size_t)got;
+    }
+    vti_buf_add_u8(text, 0);
+    return !text->failed;
+}
+
+/* The older half as one line, then the rest. */
+static void fold_text(char *text, struct vti_buf *to)
+{
+    size_t half = strlen(text) / 2;
+    struct vti_spool_sum sum = {0};
+    struct vti_json json;
+    char *line = text;
+    char *end;
+
+    while ((size_t)(line - text) < half && (end = strchr(line, '\n'))) {
+        *end = 0;
+        take_line(line, &sum);
+        line = end + 1;
+    }
+    vti_json_init(&json, to);
+    vti_json_object(&json);
+    add_time(&json);
+    vti_json_add_uint(&json, "files", sum.files);
+    add_sum(&json, &sum);
+    vti_json_object_end(&json);
+    vti_buf_add_u8(to, '\n');
+    vti_buf_add(to, line, strlen(line));
+}
+
+static void replace(const struct vti_spool *spool, const struct vti_buf *text)
+{
+    int fd = openat(spool->folder, ".losses.new",
+                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool is_whole;
+
+    if (fd < 0)
+        return;
+    is_whole = !text->failed && write(fd, text->data, text->len) == (ssize_t)text->len &&
+               !fsync(fd);
+    close(fd);
+    if (!is_whole || renameat(spool->folder, ".losses.new", spool->folder, "losses"))
+        unlinkat(spool->folder, ".losses.new", 0);
+}
+
+static void fold(const struct vti_spool *spool)
+{
+    int fd = openat(spool->folder, "losses", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct vti_buf text = {0};
+    struct vti_buf to = {0};
+    struct stat status;
+
+    if (fd < 0)
+        return;
+    if (!fstat(fd, &status) && status.st_size > LONG_BYTES &&
+        read_all(fd, (size_t)status.st_size, &text)) {
+        fold_text((char *)text.data, &to);
+        replace(spool, &to);
+    }
+    close(fd);
+    vti_buf_fini(&text);
+    vti_buf_fini(&to);
+}
+
+/* ---- a line ------------------------------------------------------------------------------------ */
+
+/* What an earlier writer could not finish gets its end, so that our line is one. */
+static void end_line(int fd)
+{
+    struct stat status;
+    char last;
+
+    if (!fstat(fd, &status) && status.st_size && pread(fd, &last, 1, status.st_size - 1) == 1 &&
+        last != '\n')
+        (void)!write(fd, "\n", 1);
+}
+
+bool vti_spool_note_loss(struct vti_spool *spool, const char *name, const char *recording,
+                         const struct vti_spool_sum *sum)
+{
+    struct vti_buf line = {0};
+    struct vti_json json;
+    bool is_noted;
+    int fd;
+
+    fold(spool);
+    fd = openat(spool->folder, "losses", O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                0600);
+    if (fd < 0)
+        return false;
+    vti_json_init(&json, &line);
+    vti_json_object(&json);
+    add_time(&json);
+    vti_json_add_string(&json, "file", name);
+    vti_json_add_string(&json, "recording", recording);
+    vti_json_key(&json, "run");
+    vti_json_bytes(&json, name + 24, 12);
+    add_sum(&json, sum);
+    vti_json_object_end(&json);
+    vti_buf_add_u8(&line, '\n');
+    end_line(fd);
+    is_noted = !line.failed && write(fd, line.data, line.len) == (ssize_t)line.len && !fsync(fd);
+    close(fd);
+    vti_buf_fini(&line);
+    return is_noted;
+}
