@@ -22,6 +22,7 @@
 #include "resources.h"
 #include "rows.h"
 #include "snapshot.h"
+#include "step_meter.h"
 #include "tasks_put.h"
 #include "tasks_write.h"
 #include "threads.h"
@@ -313,6 +314,7 @@ static PyMethodDef methods[] = {
     {"lines_greenlets", lines_greenlets, METH_NOARGS, "The package greenlet has been imported."},
     {"lines_watch", vti_py_lines_watch, METH_O, "Calls this with the code of the main program."},
     {"session_start", vti_py_session_start, METH_O, "Starts a recording into a file."},
+    {"session_spool", vti_py_session_spool, METH_O, "Starts recordings into a folder."},
     {"session_stop", vti_py_session_stop, METH_NOARGS, "Ends session_start()."},
     {"session_flush", vti_py_session_flush, METH_NOARGS, "All that was recorded is in the file."},
     {"session_give", vti_py_session_give, METH_VARARGS, "The text of a source file."},
@@ -359,6 +361,7 @@ static int fill_module(PyObject *module)
     if (add_type(module, "Snapshot", &vti_py_snapshot_type) ||
         add_type(module, "Meter", &vti_py_meter_type) ||
         add_type(module, "Resources", &vti_py_resources_type) ||
+        add_type(module, "StepMeter", &vti_py_step_meter_type) ||
         add_type(module, "Run", &vti_py_run_type) || vti_py_views_init() ||
         add_type(module, "State", &vti_py_state_type))
         return -1;

@@ -32,6 +32,21 @@ PyObject *vti_py_session_start(PyObject *module, PyObject *path)
     return done(code);
 }
 
+PyObject *vti_py_session_spool(PyObject *module, PyObject *path)
+{
+    PyObject *bytes = NULL;
+    struct vt_session_options options = {.size = sizeof options};
+    int code;
+
+    (void)module;
+    if (!PyUnicode_FSConverter(path, &bytes))
+        return NULL;
+    options.spool = PyBytes_AS_STRING(bytes);
+    code = vt_session_start(&options);
+    Py_DECREF(bytes);
+    return done(code);
+}
+
 PyObject *vti_py_session_stop(PyObject *module, PyObject *unused)
 {
     int code;

@@ -5,6 +5,7 @@
 #include "interpreter.h"
 
 PyObject *vti_py_session_start(PyObject *module, PyObject *path);
+PyObject *vti_py_session_spool(PyObject *module, PyObject *path);
 PyObject *vti_py_session_stop(PyObject *module, PyObject *unused);
 PyObject *vti_py_session_flush(PyObject *module, PyObject *unused);
 

@@ -9,7 +9,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import clients as clients, configuration as configuration, dask as dask, diagnostics as diagnostics, energy as energy, propagation as propagation, sql as sql, web as web
+    from . import clients as clients, configuration as configuration, dask as dask, diagnostics as diagnostics, energy as energy, propagation as propagation, sql as sql, step as step, web as web
     from . import trace as trace, tracing as tracing
     from ._venturi import items as items
     from .lines import profile as profile
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
     """Modules are loaded when they are first used: a program that only imports us pays nothing."""
     from importlib import import_module
 
-    if name in ("clients", "configuration", "dask", "diagnostics", "energy", "lines", "profiling", "propagation", "sql", "stats", "trace", "tracing", "web"):
+    if name in ("clients", "configuration", "dask", "diagnostics", "energy", "lines", "profiling", "propagation", "sql", "stats", "step", "trace", "tracing", "web"):
         return import_module("." + name, __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
 _DECORATORS = ("line_profiler", "line_profiler.explicit_profiler")  # where line_profiler has its own
 _WATCHED = _DECORATORS + ("greenlet",)
 
@@ -209,19 +208,16 @@ def codes_in(code: "CodeType", prefix: str) -> "Iterator[Tuple[CodeType, str]]":
 
 
 class _Substitute:
-    """Behind all others: what is not installed. Our own package, and a small line_profiler."""
+    """Behind all others: a small line_profiler, where none is installed."""
 
     def __init__(self, profile: "Any") -> None:
         self._profile = profile
 
     def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
-        if name not in ("venturi", "line_profiler"):
+        if name != "line_profiler":
             return None
         from importlib.machinery import ModuleSpec
-        from importlib.util import spec_from_file_location
 
-        if name == "venturi":
-            return spec_from_file_location(name, os.path.join(_HERE, "__init__.py"), submodule_search_locations=[_HERE])
         return ModuleSpec(name, self, origin="venturi")  # type: ignore[arg-type]
 
     def create_module(self, spec: "Any") -> None:

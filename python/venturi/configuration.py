@@ -17,7 +17,7 @@ import weakref
 from dataclasses import dataclass, fields, replace
 from typing import Any, Dict, Mapping, Optional, Union
 
-from . import _venturi, sql, trace, web
+from . import _ship, _venturi, sql, trace, web
 
 LOG_NAME = "profiler_trace"
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
@@ -96,12 +96,17 @@ def setup(path: "Union[Path, Settings]", project: Optional[str] = None, service:
         return settings
     trace.set_service(project=project, service=service, host=host)
     scheme = settings.connection_string.split(":", 1)[0]
-    if scheme not in ("log", "none"):
+    is_shipped = _ship.is_store(settings.connection_string)
+    if is_shipped:
+        _ship.start(settings.connection_string)
+    elif scheme not in ("log", "none"):
         _log.warning("connection_string: %s:// is not available here; spans go to recordings and to the log %s, as with connection_string = log://",
                      scheme, settings.profiler_log_name)
     elif scheme == "log":
         _check_somebody_receives(settings.profiler_log_name)
-    trace.set_notifier(None if scheme == "none" else LogNotifier(settings.profiler_log_name))
+    # Whose logging has a logger for trace points gets its lines, too, as from Mistral.
+    is_silent = scheme == "none" or is_shipped and not logging.getLogger(settings.profiler_log_name).handlers
+    trace.set_notifier(None if is_silent else LogNotifier(settings.profiler_log_name))
     web.enable(settings.hmac_keys)
     if settings.trace_requests:
         from . import clients  # only then: http.client takes its time to load

@@ -2,8 +2,9 @@
 
 Its folder stands in front of PYTHONPATH, so the interpreter runs this file in place of the program's
 own sitecustomize. It takes its folder out of sys.path, runs the sitecustomize that the program would
-have had, then loads the extension. It must run on any Python, never raise, and leave no module behind
-but `venturi._venturi`, and with lines `venturi.lines` and what that needs.
+have had, then loads the extension. A program that has no `venturi` of its own finds ours, behind all else.
+It must run on any Python, never raise, and leave no module behind but `venturi._venturi`, and with lines
+`venturi.lines` and what that needs.
 """
 import os
 import sys
@@ -17,19 +18,40 @@ def _leave_path(folder):
     getattr(sys, "path_importer_cache", {}).pop(folder, None)
 
 
-def _load(package):
-    """The extension for this interpreter, without the package around it: `import venturi` must find what
-    it would find anyway, and nothing else may be imported on its account."""
-    import _frozen_importlib as bootstrap
-    import _frozen_importlib_external as external
+def _find(package):
+    """The file of the extension for this interpreter, or None."""
     import _imp
 
     for suffix in _imp.extension_suffixes():
         path = os.path.join(package, "_venturi" + suffix)
         if os.path.exists(path):
-            loader = external.ExtensionFileLoader(_NAME, path)
-            return bootstrap._load(external.spec_from_file_location(_NAME, path, loader=loader))
+            return path
     return None
+
+
+def _load(path):
+    """The extension, without the package around it: `import venturi` must find what it would find anyway,
+    and nothing else may be imported on its account."""
+    import _frozen_importlib as bootstrap
+    import _frozen_importlib_external as external
+
+    loader = external.ExtensionFileLoader(_NAME, path)
+    return bootstrap._load(external.spec_from_file_location(_NAME, path, loader=loader))
+
+
+class _Package(object):
+    """Stands behind all other finders: `import venturi` where it is not installed."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "venturi":
+            return None
+        import _frozen_importlib_external as external
+
+        return external.spec_from_file_location(name, os.path.join(self._folder, "__init__.py"),
+                                                submodule_search_locations=[self._folder])
 
 
 def _load_source(package, name):
@@ -48,13 +70,18 @@ def _globs(name):
 
 def _record(package):
     wanted = os.environ.get("VENTURI_PYTHON", "").split(",")
-    if not {"calls", "lines"} & set(wanted) or not os.environ.get("VENTURI_SESSION") or _NAME in sys.modules:
+    is_wanted = {"calls", "lines"} & set(wanted)
+    if not os.environ.get("VENTURI_SESSION") or _NAME in sys.modules:
         return None
     if sys.version_info < (3, 9):
-        return "it is older than 3.9"
-    extension = _load(package)
-    if extension is None:
-        return "Venturi was not built for it"
+        return "it is older than 3.9" if is_wanted else None
+    path = _find(package)
+    if path is None:
+        return "Venturi was not built for it" if is_wanted else None
+    sys.meta_path.append(_Package(package))
+    if not is_wanted:
+        return None
+    extension = _load(path)
     if "calls" in wanted:
         extension.start(builtins="builtins" in wanted, only_mine="only-mine" in wanted,
                         include=_globs("VENTURI_INCLUDE"), exclude=_globs("VENTURI_EXCLUDE"))

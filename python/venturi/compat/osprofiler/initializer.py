@@ -2,7 +2,7 @@
 import logging
 from typing import Any
 
-from venturi import trace
+from venturi import _ship, trace
 from venturi.configuration import follow_logging
 
 from . import notifier, requests, web
@@ -29,12 +29,14 @@ def init_from_conf(conf: Any, context: Any, project: str, service: str, host: st
 
 def _connection_of(conf: Any) -> str:
     """Whose logging has a logger for trace points wants lines, as Mistral writes them whatever its connection string is: osprofiler's default
-    is a store that is not here."""
+    is a store that is not here. One that is gets the spans as well."""
     connection = str(conf.profiler.connection_string)
     name = base.log_name(conf)
     if not base.is_store(connection) or not logging.getLogger(name).handlers:
         return connection
-    if connection.split("://", 1)[0] != "messaging":
+    if _ship.is_store(connection):
+        _ship.start(connection)
+    elif connection.split("://", 1)[0] != "messaging":
         LOG.warning("%s is not available here, spans go to recordings and to the logger %s, as with connection_string = log://",
                     base.without_secret(connection), name)
     return "log://"

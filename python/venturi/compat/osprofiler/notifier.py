@@ -5,6 +5,7 @@ What it raises does not reach the traced code.
 import logging
 from typing import Any, Callable, Dict
 
+from venturi import _ship
 from venturi import trace as _trace
 
 from .drivers import base
@@ -40,8 +41,12 @@ def set(notifier: Notifier) -> None:
 
 def create(connection_string: str, *args: Any, **kwargs: Any) -> Notifier:
     """A notifier for a connection string: `log://` writes Mistral's lines to the logger profiler_trace (`log://NAME`: to another), `none://` does
-    nothing, and so do, with a warning, stores on the network. Further ones are subclasses of drivers.base.Driver."""
+    nothing. Stores that venturi-ship knows (redis, elasticsearch, otlp) get the spans by it; others are named in a warning. Further ones are subclasses of drivers.base.Driver."""
     if connection_string not in _cache:
+        if base.is_store(connection_string) and _ship.is_store(connection_string):
+            _ship.start(connection_string)
+            _cache[connection_string] = _noop_notifier
+            return _noop_notifier
         if base.is_store(connection_string):
             LOG.warning("%s is not available here, only recordings have spans; connection_string = log:// writes them to the logger %s",
                         base.without_secret(connection_string), base.log_name(kwargs.get("conf")))

@@ -7,8 +7,8 @@ import pstats
 import warnings
 from typing import Any, Callable, Dict, Generator, Optional, Union
 
-from .profiling import Profile, wrap_async_generator
-from .stats import Stats
+from ..profiling import Profile, wrap_async_generator
+from ..stats import Stats
 
 Name = Union[str, "os.PathLike[str]", None]
 
@@ -180,9 +180,9 @@ class _DaskReport(_Watched):
         self._resources: Any = None
 
     def _choose(self) -> None:
-        from .dask import record
-        from .diagnostics import ResourceProfiler
-        from .diagnostics._watching import current_client
+        from ..dask import record
+        from ..diagnostics import ResourceProfiler
+        from ..diagnostics._watching import current_client
 
         client = None if len(self._numbers) == 2 else current_client()
         if client is None:
@@ -230,7 +230,7 @@ class _DaskReport(_Watched):
 
     def _tell(self, error: Optional[BaseException]) -> None:
         """A report that cannot be written costs nobody the result."""
-        from .diagnostics import page
+        from ..diagnostics import page
 
         said = "" if error is None else ("%s: %s" % (type(error).__name__, error)).split("\n")[0][:500]
         try:

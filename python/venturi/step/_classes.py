@@ -1,0 +1,36 @@
+"""Classes by their names, as settings name them: those of APF are ours."""
+import importlib
+from types import ModuleType
+from typing import Any, Optional
+
+_OURS = {
+    "apf.consumers": "venturi.step.consumers",
+    "apf.producers": "venturi.step.producers",
+    "apf.metrics": "venturi.step.metrics",
+    "apf.core.topic_management": "venturi.step.topics",
+    "apf.core.step": "venturi.step",
+}
+
+
+def _ours(module: str) -> Optional[ModuleType]:
+    """The module of ours that stands for one of APF, or None. APF's have submodules, ours have none."""
+    for theirs, ours in _OURS.items():
+        if module == theirs or module.startswith(theirs + "."):
+            return importlib.import_module(ours)
+    return None
+
+
+def get_class(name: Any) -> Any:
+    """The class with this name, "package.module.Class". A class is its own."""
+    if not isinstance(name, str):
+        return name
+    module, dot, last = name.rpartition(".")
+    if not dot:
+        raise ValueError("%r names no class: package.module.Class is wanted" % name)
+    found = _ours(module)
+    if found is None or not hasattr(found, last):
+        found = importlib.import_module(module)
+    try:
+        return getattr(found, last)
+    except AttributeError:
+        raise ValueError("%s has no %s" % (module, last)) from None
