@@ -15,8 +15,9 @@ struct vti_listed_span {
     struct vti_trace_ids ids;
     int64_t begin_ns, end_ns; /* since 1970; VTI_NO_END: it did not end */
     uint32_t site;
-    uint32_t process;                  /* index */
-    uint32_t order;                    /* in which they were added */
+    uint32_t process;    /* index */
+    uint32_t order;      /* in which they were added */
+    int64_t duration_ns; /* as its end was said to be; for who gathers them, below 0: not said */
     struct vti_bytes at_begin, at_end; /* objects of JSON, or empty; borrowed */
     bool has_failed;
 };

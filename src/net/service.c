@@ -6,6 +6,7 @@
 #include "net/ini.h"
 #include "net/log.h"
 #include "net/say.h"
+#include "net/store_session.h"
 
 #include <venturi/service.h>
 
@@ -49,7 +50,8 @@ static const struct option options[] = {
 };
 #define OPTIONS (sizeof options / sizeof options[0])
 
-static const struct vt_service *log_owner; /* the service whose log is open */
+static const struct vt_service *log_owner;   /* the service whose log is open */
+static const struct vt_service *store_owner; /* the one whose spans go to a store */
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -220,6 +222,10 @@ int vt_service_open(struct vt_service *service, const char *path, char *error, s
         vti_say_harmless(error, room ? strlen(error) : 0);
         vt_keys_free(service->keys);
         memset(service, 0, sizeof *service);
+    } else if (service->is_enabled && !store_owner &&
+               vti_store_is_known(service->connection_string) &&
+               vti_store_session_start(service->connection_string)) {
+        store_owner = service;
     }
     return code;
 }
@@ -229,6 +235,10 @@ void vt_service_close(struct vt_service *service)
     if (log_owner == service) {
         log_owner = NULL;
         vti_log_close();
+    }
+    if (store_owner == service) {
+        store_owner = NULL;
+        vti_store_session_stop();
     }
     vt_keys_free(service->keys);
     memset(service, 0, sizeof *service);

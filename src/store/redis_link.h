@@ -1,0 +1,31 @@
+/* redis_link.h - a connection to Redis, as osprofiler's URLs say it: redis://[user][:password]@host[:port][/db], redissentinel://… */
+#ifndef VENTURI_STORE_REDIS_LINK_H
+#define VENTURI_STORE_REDIS_LINK_H
+
+#include "store/store.h"
+
+#include <hiredis/hiredis.h>
+
+#define VTI_REDIS_EVENTS "osprofiler_opt:" /* and the base id: a list, newest first */
+#define VTI_REDIS_ERRORS                                                                           \
+    "osprofiler_error:"                /* and the base id: base_id and timestamp of an error */
+#define VTI_REDIS_LEGACY "osprofiler:" /* and base id, span id and time: one event each */
+
+enum vti_redis_trouble {
+    VTI_REDIS_FINE,
+    VTI_REDIS_AWAY, /* no connection, no answer, or it is loading: later */
+    VTI_REDIS_HELD, /* wrong password, no such database, no right to write: somebody must do something */
+};
+
+/* Whether the URL can be meant: 0 or VTI_E_USAGE with a message. */
+int vti_redis_check(const struct vti_store_settings *settings);
+
+/* Connects, logs in and selects the database; `why` gets one line without credentials. */
+enum vti_redis_trouble vti_redis_connect(redisContext **link,
+                                         const struct vti_store_settings *settings, char *why,
+                                         size_t room);
+
+/* What an error reply means for those who come back later. */
+enum vti_redis_trouble vti_redis_judge(const char *error);
+
+#endif

@@ -1,0 +1,577 @@
+/*
+ * ship.c - the follower: takes recordings in order, makes documents of what is new in them, hands them to the store, and writes down
+ * how far it is.
+ */
+#include "store/ship_impl.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "model/model.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OPEN_MOST 32 /* recordings that grow and are kept open between looks */
+
+/* A recording that is being read. */
+struct follow {
+    char *name; /* owned */
+    int fd;     /* for the lock; -1: free */
+    vt_recording *recording;
+    void *makers[VTI_MAKERS_MOST];
+    bool is_final; /* it will not grow */
+};
+
+struct follower {
+    struct vti_ship ship; /* first: what the other files see */
+    struct follow follows[OPEN_MOST];
+    int lock_fd;
+};
+
+/* ---- one recording --------------------------------------------------------------------------- */
+
+/* Read at all: what is asked for and the store does not take is counted, so that nobody believes it was sent. */
+static bool is_wanted(const struct vti_ship *ship, const struct vti_maker *maker)
+{
+    return maker->kinds & ship->options->kinds;
+}
+
+static bool is_taken(const struct vti_ship *ship, const struct vti_maker *maker)
+{
+    return maker->kinds & ship->options->type->kinds;
+}
+
+static void end_follow(struct follow *follow)
+{
+    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++)
+        if (follow->makers[i])
+            vti_maker_at(i)->close(follow->makers[i]);
+    vt_recording_close(follow->recording);
+    if (follow->fd >= 0)
+        close(follow->fd);
+    free(follow->name);
+    *follow = (struct follow){.fd = -1};
+}
+
+static int begin_makers(struct vti_ship *ship, struct follow *follow,
+                        const struct vti_ship_file *file)
+{
+    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++) {
+        const struct vti_maker *maker = vti_maker_at(i);
+        int code = is_wanted(ship, maker) ? maker->open(&follow->makers[i], follow->recording,
+                                                        &file->at[i], &ship->options->maker)
+                                          : 0;
+
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+static int begin_follow(struct vti_ship *ship, struct follow *follow, const char *name)
+{
+    char path[PATH_MAX * 2];
+    struct vti_ship_file *file;
+    int code;
+
+    snprintf(path, sizeof path, "%s/%s", ship->folder, name);
+    follow->name = strdup(name);
+    follow->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never wait for a pipe */
+    if (!follow->name || follow->fd < 0)
+        code = vti_fail_errno(VTI_E_OPEN, "%s: cannot open", path);
+    else
+        code = vt_recording_open(&follow->recording, path);
+    if (!code) {
+        file = vti_ship_state_file(&ship->state, name, follow->recording->header.id);
+        if (!file)
+            code = vti_fail(VTI_E_NOMEM, "out of memory");
+        else if (file->is_done) /* nothing to do */
+            code = 1;
+        else
+            code = begin_makers(ship, follow, file);
+    }
+    if (code)
+        end_follow(follow);
+    return code;
+}
+
+/* Whether nobody writes it any more; asked before it is read, so that what is read then is all. */
+static bool is_final(struct follow *follow)
+{
+    if (!follow->is_final && !flock(follow->fd, LOCK_SH | LOCK_NB))
+        follow->is_final = vti_spool_is_name(follow->name) || follow->recording->is_closed;
+    return follow->is_final;
+}
+
+/* On the disk, or a failure; waits for room if there is none. */
+static int save(struct vti_ship *ship)
+{
+    for (unsigned try = 0;; try++) {
+        int code = vti_ship_state_save(&ship->state, ship->options->settings->shown);
+
+        if (code != VTI_E_DISK_FULL)
+            return code;
+        vti_ship_set_mood(ship, VTI_SHIP_AWAY, vti_error_message(code));
+        if (!vti_ship_wait(ship, vti_ship_backoff(try, ship->options->retry_ms)))
+            return code;
+    }
+}
+
+/* What was delivered is written down. */
+static int commit(struct vti_ship *ship, const struct follow *follow, size_t maker)
+{
+    struct vti_ship_file *file = vti_ship_state_find(&ship->state, follow->name);
+
+    vti_maker_at(maker)->position(follow->makers[maker], &file->at[maker]);
+    for (size_t i = 0; i < ship->batch.count; i++)
+        file->sent += ship->batch.documents[i].kind == VTI_DOCUMENT_STEP;
+    return save(ship);
+}
+
+/* A batch of what the store does not take. */
+static void count_unsent(struct vti_ship *ship, const struct follow *follow, size_t maker)
+{
+    struct vti_ship_file *file = vti_ship_state_find(&ship->state, follow->name);
+    char line[300];
+
+    file->unsent += ship->batch.count;
+    ship->result->now.unsent += ship->batch.count;
+    if (ship->has_said_unsent)
+        return;
+    ship->has_said_unsent = true;
+    snprintf(line, sizeof line, "%s are not sent: %.50s does not take them; %s",
+             vti_maker_at(maker)->name, ship->options->type->name,
+             ship->is_folder ? "their recordings are kept (--only names what is meant)"
+                             : "they are in the recording only");
+    ship->options->say(line);
+}
+
+/* All that is there now of one kind. 0, 1: it was told to stop, or a negative code. */
+static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
+{
+    int got = 1;
+
+    while (got == 1) {
+        int code;
+
+        vti_batch_clear(&ship->batch);
+        got = vti_maker_at(maker)->next(follow->makers[maker], &ship->batch, &ship->options->limits,
+                                        follow->is_final);
+        if (got < 0)
+            return got;
+        if (!ship->batch.count)
+            continue;
+        if (!is_taken(ship, vti_maker_at(maker))) {
+            count_unsent(ship, follow, maker);
+            vti_maker_at(maker)->position(
+                follow->makers[maker], &vti_ship_state_find(&ship->state, follow->name)->at[maker]);
+            vti_batch_clear(&ship->batch);
+            continue;
+        }
+        code = vti_ship_deliver(ship);
+        if (!code)
+            code = commit(ship, follow, maker);
+        if (code)
+            return code;
+        vti_batch_clear(&ship->batch);
+        if (vti_ship_is_stopped_hard())
+            return 1;
+    }
+    /* What held nothing is passed over for good; on the disk with what comes next. */
+    vti_maker_at(maker)->position(follow->makers[maker],
+                                  &vti_ship_state_find(&ship->state, follow->name)->at[maker]);
+    return 0;
+}
+
+static void note_lost(struct follow *follow, struct vti_ship_file *file)
+{
+    file->lost = 0;
+    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++)
+        if (follow->makers[i] && vti_maker_at(i)->lost)
+            file->lost += vti_maker_at(i)->lost(follow->makers[i]);
+}
+
+/* It is sent: gone, if it is a spool's and nobody else needs it. */
+static bool can_delete(struct vti_ship *ship, const char *name, int fd)
+{
+    const struct vti_ship_file *file = vti_ship_state_find(&ship->state, name);
+
+    if (file && file->unsent) /* of that there is nothing elsewhere; who sends it deletes it */
+        return false;
+    return ship->is_folder && !ship->options->keeps_files && vti_spool_is_name(name) &&
+           vti_spool_all_done(ship->folder, ship->state.path, name) &&
+           !flock(fd, LOCK_EX | LOCK_NB);
+}
+
+static void forget(struct vti_ship *ship, const char *name)
+{
+    struct vti_ship_file *file = vti_ship_state_find(&ship->state, name);
+
+    if (!file)
+        return;
+    ship->state.counts.lost += file->lost;
+    ship->state.counts.unsent += file->unsent;
+    vti_ship_state_forget(&ship->state, (size_t)(file - ship->state.files));
+}
+
+/* What is in damaged places was not sent, and nobody knows how much it was: such a file of a spool is kept under another name, which no
+ * follower visits again. */
+static bool set_aside(const struct vti_ship *ship, const struct follow *follow, const char *path)
+{
+    const vt_recording *recording = follow->recording;
+    size_t places = recording->damage.count - recording->has_tail_damage;
+    char aside[PATH_MAX * 2 + 16];
+    char text[PATH_MAX * 2];
+
+    if (!places || !ship->is_folder || !vti_spool_is_name(follow->name))
+        return false;
+    snprintf(aside, sizeof aside, "%s.damaged", path);
+    if (rename(path, aside))
+        return false;
+    snprintf(text, sizeof text,
+             "%s: damaged in %zu place%s, what was there is not sent; it is kept as %s.damaged",
+             follow->name, places, places == 1 ? "" : "s", follow->name);
+    ship->options->say(text);
+    return true;
+}
+
+static int finish(struct vti_ship *ship, struct follow *follow)
+{
+    struct vti_ship_file *file = vti_ship_state_find(&ship->state, follow->name);
+    char path[PATH_MAX * 2];
+    int code;
+
+    note_lost(follow, file);
+    file->is_done = true;
+    snprintf(path, sizeof path, "%s/%s", ship->folder, follow->name);
+    code = vti_ship_state_save(&ship->state, ship->options->settings->shown);
+    if (code && code != VTI_E_DISK_FULL)
+        return code;
+    /* A full disk gets room by this; what is not there any more needs no state. */
+    if (set_aside(ship, follow, path) ||
+        (can_delete(ship, follow->name, follow->fd) && !unlink(path))) {
+        forget(ship, follow->name);
+        code = 1;
+    }
+    end_follow(follow);
+    return code ? save(ship) : 0;
+}
+
+/* One that was sent and is still there: somebody else needed it then, or we were stopped before it could go. */
+static int tidy(struct vti_ship *ship, const char *name)
+{
+    char path[PATH_MAX * 2];
+    bool is_gone;
+    int fd;
+
+    if (!ship->is_folder || ship->options->keeps_files || !vti_spool_is_name(name))
+        return 0;
+    snprintf(path, sizeof path, "%s/%s", ship->folder, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    is_gone = can_delete(ship, name, fd) && !unlink(path);
+    close(fd);
+    if (!is_gone)
+        return 0;
+    forget(ship, name);
+    return save(ship);
+}
+
+static int visit(struct vti_ship *ship, struct follow *follow)
+{
+    bool was_final = is_final(follow);
+    int64_t added = vt_recording_refresh(follow->recording);
+    int code = added < 0 ? (int)added : 0;
+
+    /* It was closed since it was opened. */
+    if (!code && !was_final && follow->recording->is_closed && is_final(follow)) {
+        was_final = true;
+        added = vt_recording_refresh(follow->recording);
+        code = added < 0 ? (int)added : 0;
+    }
+    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i) && !code; i++)
+        if (follow->makers[i])
+            code = drain(ship, follow, i);
+    if (code)
+        return code;
+    if (was_final)
+        return finish(ship, follow);
+    note_lost(follow, vti_ship_state_find(&ship->state, follow->name));
+    return 0;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static struct follow *find_follow(struct follower *follower, const char *name)
+{
+    for (size_t i = 0; i < OPEN_MOST; i++)
+        if (follower->follows[i].name && !strcmp(follower->follows[i].name, name))
+            return &follower->follows[i];
+    return NULL;
+}
+
+static struct follow *free_follow(struct follower *follower)
+{
+    for (size_t i = 0; i < OPEN_MOST; i++)
+        if (!follower->follows[i].name)
+            return &follower->follows[i];
+    end_follow(&follower->follows[0]); /* it is opened again where it was left */
+    return &follower->follows[0];
+}
+
+/* One that cannot be read now: it may have gone, or be no recording; that is said once, and it is passed over. */
+static int pass_over(struct vti_ship *ship, const char *name, int code)
+{
+    char path[PATH_MAX * 2];
+
+    snprintf(path, sizeof path, "%s/%s", ship->folder, name);
+    if (code == VTI_E_NOMEM || (!ship->is_folder && code < 0))
+        return code;
+    if (code < 0 && !access(path, F_OK) && !vti_ship_state_find(&ship->state, name)) {
+        static const uint8_t nobody[VTI_UUID] = {0};
+
+        ship->options->say(vti_error_message(code));
+        if (!vti_ship_state_file(&ship->state, name, nobody))
+            return vti_fail(VTI_E_NOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static int visit_name(struct follower *follower, const char *name)
+{
+    struct vti_ship *ship = &follower->ship;
+    struct vti_ship_file *file = vti_ship_state_find(&ship->state, name);
+    struct follow *follow = find_follow(follower, name);
+    int code;
+
+    if (file)
+        file->is_there = true;
+    if (file && file->is_done)
+        return tidy(ship, name);
+    if (!follow) {
+        follow = free_follow(follower);
+        code = begin_follow(ship, follow, name);
+        if (code)
+            return pass_over(ship, name, code);
+    }
+    return visit(ship, follow);
+}
+
+/* Files that went away without us: what they held and we have sent is not lost. */
+static void note_gone(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+
+    for (size_t i = ship->state.count; i-- > 0;) {
+        struct vti_ship_file *file = &ship->state.files[i];
+        struct follow *follow = find_follow(follower, file->name);
+
+        if (file->is_there)
+            continue;
+        if (follow)
+            end_follow(follow);
+        if (vti_spool_is_name(file->name))
+            ship->state.given_back += file->sent + file->unsent;
+        forget(ship, file->name);
+    }
+}
+
+static int look_through(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+    struct vti_ship_names names;
+    int code = vti_ship_names_load(&names, ship->folder);
+
+    if (code)
+        return code;
+    for (size_t i = 0; i < ship->state.count; i++)
+        ship->state.files[i].is_there = false;
+    for (size_t i = 0; i < names.count && !code; i++)
+        code = visit_name(follower, names.names[i]);
+    if (!code)
+        note_gone(follower);
+    vti_ship_names_fini(&names);
+    return code;
+}
+
+static int look(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+    char copy[PATH_MAX];
+
+    if (ship->is_folder)
+        return look_through(follower);
+    snprintf(copy, sizeof copy, "%s", ship->options->source);
+    return visit_name(follower, basename(copy));
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
+
+/* FOLDER/ship-NAME-HASH for a folder, FILE.ship-NAME-HASH for a recording. */
+static int find_places(struct vti_ship *ship)
+{
+    const struct vti_ship_options *options = ship->options;
+    const char *shown = options->settings->shown;
+    const char *dir = options->state_dir;
+    uint32_t hash = (uint32_t)vti_hash(shown, strlen(shown));
+    struct stat info;
+    char copy[PATH_MAX], *name;
+    int len;
+
+    if (stat(options->source, &info))
+        return vti_fail_errno(VTI_E_OPEN, "%s: cannot open", options->source);
+    if (strlen(options->source) >= PATH_MAX - 64 || (dir && strlen(dir) >= PATH_MAX / 2))
+        return vti_fail(VTI_E_USAGE, "%.100s…: the path is too long", options->source);
+    ship->is_folder = S_ISDIR(info.st_mode);
+    snprintf(copy, sizeof copy, "%s", options->source);
+    snprintf(ship->folder, sizeof ship->folder, "%s",
+             ship->is_folder ? options->source : dirname(copy));
+    snprintf(copy, sizeof copy, "%s", options->source);
+    name = basename(copy);
+    len = snprintf(ship->base, sizeof ship->base, "%s/%s%sship-%s-%08" PRIx32,
+                   dir ? dir : ship->folder, ship->is_folder ? "" : name,
+                   ship->is_folder ? "" : ".", options->type->name, hash);
+    if (len < 0 || len >= PATH_MAX)
+        return vti_fail(VTI_E_USAGE, "%.100s…: the path is too long", options->source);
+    snprintf(ship->dead_path, sizeof ship->dead_path, "%s.dead.ndjson", ship->base);
+    return 0;
+}
+
+/* Two that send the same to the same place would only get in each other's way. */
+static int lock(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+    char path[PATH_MAX + 16];
+
+    snprintf(path, sizeof path, "%s.lock", ship->base);
+    follower->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (follower->lock_fd < 0)
+        return vti_fail_errno(VTI_E_WRITE, "%s: cannot write", path);
+    if (flock(follower->lock_fd, LOCK_EX | LOCK_NB))
+        return vti_fail(VTI_E_OPEN, "%s: another venturi ship sends it there already",
+                        ship->options->source);
+    return 0;
+}
+
+static int begin(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+    char path[PATH_MAX + 16];
+    int code = find_places(ship);
+
+    if (!code)
+        code = lock(follower);
+    if (code)
+        return code;
+    snprintf(path, sizeof path, "%s.state", ship->base);
+    code = vti_ship_state_load(&ship->state, path);
+    if (code == VTI_E_DAMAGED) {
+        char line[PATH_MAX + 100];
+
+        snprintf(line, sizeof line, "%s; all is sent again, under the same ids",
+                 vti_error_message(code));
+        ship->options->say(line);
+        code = 0;
+    } else if (!code) {
+        vti_dead_cut(ship->dead_path, ship->state.dead_bytes);
+    }
+    ship->has_repeat = true;
+    ship->progress_ns = vti_ship_now();
+    /* Before anything is sent: whether it can be written down. It tells other shippers of the folder of us, too. */
+    if (!code)
+        code = vti_ship_state_save(&ship->state, ship->options->settings->shown);
+    if (!code)
+        code = ship->options->type->open(&ship->store, ship->options->settings);
+    return code;
+}
+
+static bool is_over(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+    const struct vti_ship_state *state = &ship->state;
+
+    if (ship->options->is_once || vti_ship_is_stopped())
+        return true;
+    return !ship->is_folder && state->count == 1 && state->files[0].is_done;
+}
+
+static int follow_all(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+    bool had_stop;
+
+    do {
+        int code;
+
+        had_stop = vti_ship_is_stopped(); /* what came before the stop is still sent */
+        code = look(follower);
+        if (code == 1)
+            ship->result->has_rest = true;
+        if (code)
+            return code < 0 ? code : 0;
+        if (ship->mood == VTI_SHIP_SENDING)
+            vti_ship_set_mood(ship, VTI_SHIP_IDLE, "");
+        vti_ship_status(ship, false);
+        if (is_over(follower) && (ship->options->is_once || !vti_ship_is_stopped() || had_stop))
+            return 0;
+    } while (vti_ship_wait(ship, had_stop ? 1 : ship->options->every_ms) ||
+             !vti_ship_is_stopped_hard());
+    return 0;
+}
+
+static void end(struct follower *follower)
+{
+    struct vti_ship *ship = &follower->ship;
+
+    for (size_t i = 0; i < OPEN_MOST; i++)
+        end_follow(&follower->follows[i]);
+    if (ship->store)
+        ship->options->type->close(ship->store);
+    vti_ship_look_around(ship);
+    ship->result->all = ship->state.counts;
+    ship->result->all.lost = ship->lost;
+    ship->result->all.unsent = ship->unsent;
+    ship->result->all.lost_events = ship->lost_events;
+    if (!access(ship->dead_path, F_OK))
+        snprintf(ship->result->dead_path, sizeof ship->result->dead_path, "%.1000s",
+                 ship->dead_path);
+    if (ship->state.path && follower->lock_fd >= 0 && ship->store)
+        vti_ship_set_mood(ship, VTI_SHIP_ENDED, "");
+    vti_batch_fini(&ship->batch);
+    vti_ship_state_fini(&ship->state);
+    if (follower->lock_fd >= 0)
+        close(follower->lock_fd);
+}
+
+int vti_ship_run(const struct vti_ship_options *options, struct vti_ship_result *result)
+{
+    struct follower *follower = calloc(1, sizeof *follower);
+    int code;
+
+    memset(result, 0, sizeof *result);
+    if (!follower)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    follower->ship.options = options;
+    follower->ship.result = result;
+    follower->lock_fd = -1;
+    for (size_t i = 0; i < OPEN_MOST; i++)
+        follower->follows[i].fd = -1;
+    code = begin(follower);
+    if (!code && options->begun)
+        options->begun();
+    if (!code)
+        code = follow_all(follower);
+    end(follower);
+    free(follower);
+    return code;
+}

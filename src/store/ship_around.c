@@ -1,0 +1,65 @@
+/* ship_around.c - what waits to be sent and what never will be: also while the store is away, which is when people ask. */
+#include "store/ship_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Makers keep in the first word of their place how far they are in the file. */
+static uint64_t behind(const struct vti_ship_file *file, uint64_t bytes)
+{
+    uint64_t at = UINT64_MAX;
+
+    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++)
+        if (file->at[i].words[0] && file->at[i].words[0] < at)
+            at = file->at[i].words[0];
+    return at == UINT64_MAX ? 0 : at < bytes ? at : bytes;
+}
+
+static void add_waiting(struct vti_ship *ship, const char *path, const struct vti_ship_file *file)
+{
+    struct stat info;
+
+    if ((file && file->is_done) || stat(path, &info) || !S_ISREG(info.st_mode))
+        return;
+    ship->waiting_files++;
+    ship->waiting_bytes += (uint64_t)info.st_size;
+    if (file)
+        ship->waiting_bytes -= behind(file, (uint64_t)info.st_size);
+}
+
+static void look_through(struct vti_ship *ship)
+{
+    struct vti_ship_names names;
+
+    if (vti_ship_names_load(&names, ship->folder))
+        return;
+    for (size_t i = 0; i < names.count; i++) {
+        char path[PATH_MAX * 2];
+
+        snprintf(path, sizeof path, "%s/%s", ship->folder, names.names[i]);
+        add_waiting(ship, path, vti_ship_state_find(&ship->state, names.names[i]));
+    }
+    vti_ship_names_fini(&names);
+}
+
+void vti_ship_look_around(struct vti_ship *ship)
+{
+    struct vti_ship_state *state = &ship->state;
+    uint64_t steps = 0;
+
+    ship->waiting_files = ship->waiting_bytes = ship->lost_events = 0;
+    if (ship->is_folder) {
+        look_through(ship);
+        vti_spool_losses(ship->folder, &steps, &ship->lost_events);
+    } else {
+        add_waiting(ship, ship->options->source, state->count ? state->files : NULL);
+    }
+    steps -= steps < state->given_back ? steps : state->given_back;
+    ship->lost = state->counts.lost + steps;
+    ship->unsent = state->counts.unsent;
+    for (size_t i = 0; i < state->count; i++) {
+        ship->lost += state->files[i].lost;
+        ship->unsent += state->files[i].unsent;
+    }
+}

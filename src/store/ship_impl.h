@@ -1,0 +1,134 @@
+/* ship_impl.h - between the files of ship. */
+#ifndef VENTURI_STORE_SHIP_IMPL_H
+#define VENTURI_STORE_SHIP_IMPL_H
+
+#include "store/ship.h"
+
+#include <limits.h>
+
+#define VTI_MAKERS_MOST 4
+
+/* ---- ship_state.c: what is sent, on disk ----------------------------------------------------- */
+
+struct vti_ship_file {
+    char *name; /* owned; in its folder */
+    uint8_t id[VTI_UUID];
+    bool is_done;
+    bool is_there;   /* met when the folder was last looked through */
+    uint64_t sent;   /* documents of steps */
+    uint64_t lost;   /* of the recording, as far as it was read */
+    uint64_t unsent; /* documents that this store does not take: they are only here */
+    struct vti_position at[VTI_MAKERS_MOST];
+};
+
+struct vti_ship_state {
+    char *path;                  /* owned */
+    struct vti_ship_file *files; /* owned */
+    size_t count, capacity;
+    struct vti_ship_counts counts; /* lost: of recordings that are done with */
+    uint64_t given_back;           /* of what the spool counts as lost: sent before */
+    uint64_t dead_bytes; /* of the file of dead letters: what is behind was not written down */
+};
+
+/* 0: also if there is none. VTI_E_DAMAGED: it is there but not whole; the state is empty then. */
+int vti_ship_state_load(struct vti_ship_state *state, const char *path);
+int vti_ship_state_save(const struct vti_ship_state *state,
+                        const char *target); /* whole, and on the disk */
+void vti_ship_state_fini(struct vti_ship_state *state);
+
+/* Its entry, made if it is new, or if it is another recording under an old name; NULL without memory. */
+struct vti_ship_file *vti_ship_state_file(struct vti_ship_state *state, const char *name,
+                                          const uint8_t id[VTI_UUID]);
+struct vti_ship_file *vti_ship_state_find(struct vti_ship_state *state, const char *name);
+void vti_ship_state_forget(struct vti_ship_state *state, size_t at);
+
+/* ---- ship_spool.c: a folder of recordings ---------------------------------------------------- */
+
+struct vti_ship_names {
+    char **names; /* owned; sorted */
+    size_t count;
+};
+
+int vti_ship_names_load(struct vti_ship_names *names, const char *folder);
+void vti_ship_names_fini(struct vti_ship_names *names);
+
+/* Whether it is one of a spool's, which are deleted when they are sent. */
+bool vti_spool_is_name(const char *name);
+
+/* Sums over what gave way to the limit. */
+void vti_spool_losses(const char *folder, uint64_t *steps, uint64_t *events);
+
+/* Whether every other shipper of the folder is done with the file too. */
+bool vti_spool_all_done(const char *folder, const char *own_state, const char *name);
+
+/* ---- dead_letters.c -------------------------------------------------------------------------- */
+
+/* Appends those of the batch that are dead; on the disk when it returns. On failure the file is as it was. */
+int vti_dead_write(const char *path, const struct vti_batch *batch, uint64_t *bytes,
+                   uint64_t *count);
+
+/* Cuts off what was written after the state was: it comes again. */
+void vti_dead_cut(const char *path, uint64_t bytes);
+
+/* One line as a document of the batch: 0, 1: it is no dead letter, or a negative code. `index` is kept in `names`. */
+int vti_dead_read(struct vti_batch *batch, const char *line, size_t len, struct vti_map *names);
+
+/* ---- ship_deliver.c: one batch, until all of it is done or dead ------------------------------ */
+
+enum vti_ship_mood {
+    VTI_SHIP_IDLE,
+    VTI_SHIP_SENDING,
+    VTI_SHIP_AWAY,
+    VTI_SHIP_HELD,
+    VTI_SHIP_ENDED
+};
+
+struct vti_ship {
+    const struct vti_ship_options *options;
+    struct vti_ship_result *result;
+    struct vti_store *store;
+    struct vti_ship_state state;
+    struct vti_batch batch;
+    char folder[PATH_MAX];
+    char base[PATH_MAX]; /* of state, status and dead letters: FOLDER/ship-NAME-HASH */
+    char dead_path[PATH_MAX + 16];
+    bool is_folder;
+    bool has_repeat; /* the next batch may hold what was sent before we were started */
+    bool has_said_clock;
+    bool has_said_disk;
+    bool has_said_unsent;
+    enum vti_ship_mood mood;
+    char why[400];                         /* of being away or held */
+    int64_t progress_ns;                   /* monotonic; of the last document that was taken */
+    int64_t status_ns;                     /* monotonic; when the status was last written */
+    uint64_t waiting_bytes, waiting_files; /* as vti_ship_look_around() found them, … */
+    uint64_t lost, lost_events, unsent;    /* … since the state was begun */
+};
+
+/* 0: all are done or dead, and the dead are written; 1: it ended before that; or a negative code. */
+int vti_ship_deliver(struct vti_ship *ship);
+
+/* Tells how it stands; for people only when that has changed. */
+void vti_ship_set_mood(struct vti_ship *ship, enum vti_ship_mood mood, const char *why);
+
+/* Waits; false if it was told to stop, or to give up, meanwhile. */
+bool vti_ship_wait(struct vti_ship *ship, unsigned ms);
+
+/* Whether to end now, with or without what is left. */
+bool vti_ship_must_end(struct vti_ship *ship);
+bool vti_ship_is_stopped(void); /* softly */
+int64_t vti_ship_now(void);     /* monotonic */
+
+/* Full jitter: anything up to the limit of this try. */
+unsigned vti_ship_backoff(unsigned try, unsigned most_ms);
+
+/* ---- ship_around.c: what waits and what is lost ---------------------------------------------- */
+
+void vti_ship_look_around(struct vti_ship *ship);
+
+/* ---- ship_status.c --------------------------------------------------------------------------- */
+
+/* Writes BASE.status.json, at most once a second unless `is_due`. Failures are nobody's business. */
+void vti_ship_status(struct vti_ship *ship, bool is_due);
+
+#endif

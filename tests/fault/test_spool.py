@@ -1,0 +1,195 @@
+"""A folder of recordings: sent in order, deleted when all of it is there, counted when it gave way."""
+import fcntl
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import BUILD, QUICK, VENTURI, environment, make_steps, many, numbers, ship, spool_name, status_of, wait_for
+from es_stub import Answer, Stub
+
+STEPS = os.path.join(BUILD, "tests", "programs", "steps")
+
+
+@pytest.fixture
+def spool(tmp_path):
+    folder = tmp_path / "spool"
+    os.mkdir(folder)
+    for i in range(3):
+        make_steps(folder / spool_name(i + 1), many(100, 100 * i))
+    return folder
+
+
+def recordings(folder):
+    return sorted(name for name in os.listdir(folder) if name.endswith(".vt"))
+
+
+def test_sent_and_deleted_in_order(spool, stub):
+    make_steps(spool / "mine.vt", many(50, 300))  # not a spool's: stays
+    done = ship(spool, "--to", stub.url, "--once")
+    assert done.returncode == 0, done.stderr
+    assert [document["n"] for document in stub.order] == list(range(350))
+    assert recordings(spool) == ["mine.vt"]
+    status = status_of(spool)
+    assert (status["shipped"], status["waiting"], status["waiting_files"], status["lost"], status["state"]) == (350, 0, 0, 0, "ended")
+    assert ship(spool, "--to", stub.url, "--once").returncode == 0 and len(stub.order) == 350
+
+
+def test_what_a_store_does_not_take_is_counted_and_kept(spool):
+    """Redis takes traces only: nothing listens there, and nothing has to, as there is nothing for it."""
+    url = "redis://127.0.0.1:1"
+    done = ship(spool, "--to", url, "--once")
+    if "no store of that kind" in done.stderr:
+        pytest.skip("built without hiredis")
+    assert done.returncode == 1 and "0 documents to redis://127.0.0.1:1, 300 steps not sent: redis takes traces only\n" in done.stderr
+    assert done.stderr.count("steps are not sent: redis does not take them") == 1
+    assert len(recordings(spool)) == 3 and status_of(spool)["unsent"] == 300 and status_of(spool)["lost"] == 0
+    assert ship(spool, "--to", url, "--once").returncode == 0 and status_of(spool)["unsent"] == 300  # counted once
+    assert len(recordings(spool)) == 3
+    with Stub() as other:  # who takes them sends and deletes
+        assert ship(spool, "--to", other.url, "--once").returncode == 0
+        assert numbers(other) == list(range(300)) and recordings(spool) == []
+
+
+def test_what_is_not_meant_goes(spool):
+    done = ship(spool, "--to", "redis://127.0.0.1:1", "--once", "--only", "traces")
+    if "no store of that kind" in done.stderr:
+        pytest.skip("built without hiredis")
+    assert done.returncode == 0 and "not sent" not in done.stderr and recordings(spool) == []
+    done = ship(spool, "--to", "redis://127.0.0.1:1", "--once", "--only", "steps")
+    assert (done.returncode, done.stderr) == (2, "venturi ship: --only steps: redis does not take them\n")
+
+
+def test_run_keeps_what_the_store_does_not_take(tmp_path):
+    done = subprocess.run([VENTURI, "run", "--ship", "redis://127.0.0.1:1", "--", STEPS, "plain", "50"], capture_output=True, text=True, cwd=tmp_path,
+                          timeout=300, env=environment())
+    if "no store of that kind" in done.stderr:
+        pytest.skip("built without hiredis")
+    folder, = os.listdir(tmp_path)
+    assert len(recordings(tmp_path / folder)) == 1 and "kept for what that store does not take" in done.stderr, done.stderr
+
+
+def test_a_pipe_among_them_holds_nothing_up(spool, stub):
+    os.mkfifo(spool / "a.vt")
+    assert ship(spool, "--to", stub.url, "--once", timeout=60).returncode == 0
+    assert numbers(stub) == list(range(300))
+
+
+def test_a_damaged_one_is_set_aside(spool, stub):
+    """What cannot be read is not sent, and neither passed over in silence nor deleted."""
+    name = spool_name(2)
+    data = bytearray((spool / name).read_bytes())
+    data[len(data) // 2] ^= 1  # in the steps, which are nearly all of it
+    (spool / name).write_bytes(data)
+    done = ship(spool, "--to", stub.url, "--once")
+    assert "%s: damaged in 1 place" % name in done.stderr and recordings(spool) == []
+    assert (spool / (name + ".damaged")).read_bytes() == data
+    assert len(stub.order) == 200
+
+
+def test_kept_if_asked(spool, stub):
+    assert ship(spool, "--to", stub.url, "--once", "--keep").returncode == 0
+    assert len(recordings(spool)) == 3 and len(stub.documents) == 300
+    assert ship(spool, "--to", stub.url, "--once").returncode == 0
+    assert len(stub.order) == 300
+
+
+def test_one_that_somebody_reads_is_not_deleted(spool, stub):
+    with open(spool / spool_name(2)) as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        assert ship(spool, "--to", stub.url, "--once").returncode == 0
+    assert recordings(spool) == [spool_name(2)] and numbers(stub) == list(range(300))
+
+
+def test_one_that_grows_is_neither_ended_nor_deleted(spool, stub):
+    with open(spool / spool_name(3)) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert ship(spool, "--to", stub.url, "--once").returncode == 0
+        assert recordings(spool) == [spool_name(3)] and len(stub.documents) == 300
+    assert ship(spool, "--to", stub.url, "--once").returncode == 0
+    assert recordings(spool) == [] and len(stub.order) == 300
+
+
+def test_two_stores_get_all(spool, stub):
+    with Stub() as other:
+        assert ship(spool, "--to", stub.url, "--once", "--keep").returncode == 0
+        other.faults = [Answer(401)]
+        assert ship(spool, "--to", other.url, "--once").returncode == 2
+        assert ship(spool, "--to", stub.url, "--once").returncode == 0
+        assert len(recordings(spool)) == 3  # the other has none of it yet
+        assert ship(spool, "--to", other.url, "--once").returncode == 0
+        assert numbers(stub) == numbers(other) == list(range(300)) and recordings(spool) == []
+
+
+def test_what_gave_way_is_counted(spool, stub):
+    """One file goes before it was sent, one when a half of it was; the drainer has counted both whole."""
+    stub.faults = [None] * 3 + [Answer(401)]
+    assert ship(spool, "--to", stub.url, "--once", "--batch", 50).returncode == 2
+    assert numbers(stub) == list(range(150)) and recordings(spool) == [spool_name(2), spool_name(3)]
+    with open(spool / "losses", "w") as losses:
+        for number in (2, 3):
+            os.remove(spool / spool_name(number))
+            losses.write(json.dumps({"time": "2026-09-21T12:00:00Z", "file": spool_name(number), "recording": "0" * 32, "run": "1a2b3c4d5e6f",
+                                     "bytes": 1, "events": 10, "steps": 100, "tasks": 0}) + "\n")
+        losses.write('{"steps":1000')
+    make_steps(spool / spool_name(4), many(10, 300))
+    done = ship(spool, "--to", stub.url, "--once")
+    assert done.returncode == 0 and "150 lost before" in done.stderr
+    status = status_of(spool)
+    assert (status["lost"], status["lost_events"], status["shipped"]) == (150, 20, 160)
+    assert len(stub.order) == 160
+
+
+def test_files_that_are_no_recordings(spool, stub):
+    (spool / "a.vt").write_text("x")
+    (spool / spool_name(9)).write_text("")
+    os.mkdir(spool / "folder.vt")
+    os.symlink("/nowhere", spool / "gone.vt")
+    done = ship(spool, "--to", stub.url, "--once")
+    assert done.returncode == 0 and numbers(stub) == list(range(300))
+    assert 1 <= done.stderr.count("venturi ship:") <= 4
+    assert {"a.vt", "folder.vt", spool_name(9)} <= set(recordings(spool))
+
+
+def test_nothing_to_follow(tmp_path, stub):
+    done = ship(tmp_path / "none", "--to", stub.url)
+    assert done.returncode == 2 and done.stderr == f"venturi ship: {tmp_path}/none: cannot open: No such file or directory\n"
+    (tmp_path / "text").write_text("hello")
+    done = ship(tmp_path / "text", "--to", stub.url)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+needs_programs = pytest.mark.skipif(not os.path.exists(STEPS) or not os.path.exists(os.path.join(BUILD, "venturi")), reason="the programs are not built")
+
+
+@needs_programs
+def test_a_program_that_runs(tmp_path, shipper, stub):
+    """From a real drainer, while it writes; all is there when both have ended."""
+    folder = tmp_path / "spool"
+    os.mkdir(folder)
+    one = shipper(folder, "--to", stub.url, *QUICK)
+    subprocess.run([os.path.join(BUILD, "venturi"), "run", "--spool", folder, "--", STEPS, "plain", "20000", "2", "100"], check=True, timeout=120,
+                   env=environment(), capture_output=True)
+    code, messages = one.end()
+    assert code == 0, messages
+    assert numbers(stub) == list(range(20000)) and recordings(folder) == []
+
+
+@needs_programs
+def test_a_recording_that_grows(tmp_path, shipper, stub):
+    path = tmp_path / "a.vt"
+    program = subprocess.Popen([os.path.join(BUILD, "venturi"), "run", "-o", path, "--", STEPS, "plain", "3000", "1", "1000"], env=environment(),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: path.exists() and path.stat().st_size > 0)
+        one = shipper(path, "--to", stub.url, *QUICK)
+        wait_for(lambda: len(stub.documents) > 100)
+        was_running = program.poll() is None
+        program.wait(120)
+        code, messages = one.wait()  # the recording has its end: so has this
+    finally:
+        program.kill()
+        program.wait()
+    assert code == 0 and was_running, messages
+    assert numbers(stub) == list(range(3000))
