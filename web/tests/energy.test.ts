@@ -3,7 +3,10 @@
 import { expect, it } from "vitest";
 import type { PageData, Table } from "../src/data/types";
 import { energyKinds, energyRows, powerOf } from "../src/model/energy";
+import type { EnergyFacts } from "../src/model/energy";
 import { formatUnit } from "../src/ui/format";
+import { putLast } from "../src/ui/table";
+import { itemsWords, joulesWords } from "../src/views/overview/energy";
 
 function of(columns: Record<string, number[]>): Table {
   return {
@@ -78,6 +81,37 @@ it("has rows of each kind, and shares of all of them", () => {
     ["", 10, 0.25, true],
   ]);
   expect(energyRows(data, "task")).toEqual([]);
+});
+
+it("keeps what was nobody's below the others", () => {
+  expect([...putLast(Uint32Array.from([3, 1, 0, 2]), (row) => row === 1)]).toEqual([3, 0, 2, 1]);
+});
+
+it("says joules and items in a sentence", () => {
+  const use = { how: "estimated", gross_j: 30.1, share_j: 3.03, dynamic_j: 2.7 };
+  const items = {
+    raw: 1000,
+    effective: 15,
+    wall_s: 1.09,
+    raw_per_s: 917.4,
+    effective_per_s: 13.76,
+    raw_per_cpu_s: 1301,
+    j_per_1000: 3.03,
+  };
+  const facts = { machines: [{ all: use }], co2e_g: 59e-6, items } as unknown as EnergyFacts;
+
+  expect(joulesWords(facts)).toBe(
+    "3.03 J (estimated) of the machine's 30.1 J, 2.70 J beyond rest, 59.0 µg of CO2e",
+  );
+  expect(itemsWords(facts)).toBe(
+    "1,000 items in 1.09 s, 917 a second, 13.8 of them effective, 1.30 k a second of CPU time, 3.03 J per 1,000",
+  );
+  const bare = { machines: [], co2e_g: null, items: { ...items, effective: 1000, j_per_1000: null } };
+  expect(joulesWords(bare as unknown as EnergyFacts)).toBeNull();
+  expect(itemsWords(bare as unknown as EnergyFacts)).toBe(
+    "1,000 items in 1.09 s, 917 a second, 1.30 k a second of CPU time",
+  );
+  expect(itemsWords(undefined)).toBeNull();
 });
 
 it("formats units of any size", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PageData } from "../src/data/types";
 import { hasShare, rankSpans, wholeOf } from "../src/model/ranking";
+import { stepRows } from "../src/model/steps";
 import { usageCurves } from "../src/model/usage";
 import { isOnlyTasks, taskWords } from "../src/views/overview/tasks";
 import { allSpans, topFunctions, topSpans } from "../src/views/overview/top";
@@ -173,5 +174,28 @@ describe("what matters most", () => {
     expect(usageCurves(data)).toEqual([]);
     expect(nothingHere(data)).toContain("empty");
     expect(nothingHere(data)).toContain("a profiler of tasks");
+  });
+
+  it("is steps where there is nothing else, those that took the most time first", async () => {
+    const measure = (sum: number) => ({
+      count: 2,
+      sum,
+      avg: sum / 2,
+      min: 0,
+      max: sum,
+      p50: 0,
+      p90: 0,
+      p99: sum,
+    });
+    const step = { prefix: "pipeline", survey: null, count: 2, failed: 0, messages: 2, documents: 0 };
+    const steps = [
+      { ...step, source: "Quick", execute: measure(10) },
+      { ...step, source: "Silent" },
+      { ...step, source: "Slow", execute: measure(30) },
+    ];
+    const data = await openPage(encodePage({ ...emptyRecording(), steps }, makeTexts(), []));
+    expect(nothingHere(data)).toBeNull();
+    expect(stepRows(data.recording.steps).map((row) => row.source)).toEqual(["Slow", "Quick", "Silent"]);
+    expect(stepRows(undefined)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { change, diffRows, diffTrees, measured, signOf, verdict, wholes } from "../src/model/diff";
+import { change, changedOf, diffRows, diffTrees, measured, signOf, verdict, wholes } from "../src/model/diff";
 import { frames, framesOfKeys, matchFrames, moduleOf } from "../src/model/frames";
 import { layOut } from "../src/model/layout";
 import { groupsOf, rankFunctions, rankLines, rankSpans, rankThreads, wholeOf } from "../src/model/ranking";
@@ -10,7 +10,7 @@ import { WHOLE } from "../src/model/zoom";
 import type { StatsReply } from "../src/data/work";
 import { matcherOf } from "../src/state/search";
 import { frameKey } from "../src/state/selection";
-import { changeText, summary, timesText } from "../src/views/diff/words";
+import { changeText, spelled, summary, timesText } from "../src/views/diff/words";
 import { type FixtureColumn, emptyRecording, encodePage, makeTexts } from "./fixture";
 import { openPage } from "./open";
 import { makeDeep, makeDiff, makeRoots } from "./profiles";
@@ -233,6 +233,24 @@ describe("a comparison", async () => {
     expect(measured(side, "total", "call", 120)).toBe(20);
     expect(measured(side, "self", "share", 120)).toBe(0.25);
     expect(measured({ ...side, calls: 0 }, "self", "call", 120)).toBeNaN();
+  });
+
+  it("tells rows that changed from noise as the tool does", () => {
+    const row = (base: number, now: number, calls = 1) => ({
+      ...rows[0]!,
+      match: "both" as const,
+      base: { self: base, total: 2 * base, calls: 1 },
+      now: { self: now, total: 2 * now, calls },
+    });
+    const some = [row(9000, 9000), row(500, 509), row(500, 511), row(0, 0, 2), row(300, 306)];
+    expect(some.map(changedOf(some, "self"))).toEqual([false, false, true, true, false]);
+    expect(some.map(changedOf(some, "total"))).toEqual([false, true, true, true, true]);
+    expect(changedOf(some, "self")({ ...row(1, 1), match: "new" })).toBe(true);
+  });
+
+  it("spells units and signs in one way", () => {
+    expect(spelled("CPU time: 12.3 us, then 900us (-8.3 %)")).toBe("CPU time: 12.3 µs, then 900 µs (−8.3 %)");
+    expect(spelled("Energy: 5 uJ (+2 %), us-east-1")).toBe("Energy: 5 µJ (+2 %), us-east-1");
   });
 
   it("says the direction in words", () => {

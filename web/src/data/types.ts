@@ -1,6 +1,7 @@
 /* What is in a page, as docs/page.md has it: the directory, and tables of columns. */
 
 import type { EnergyFacts } from "../model/energy";
+import type { StepFacts } from "../model/steps";
 
 export type ColumnType = "uint" | "text" | "ref" | "f64";
 
@@ -99,6 +100,7 @@ export interface Recording {
   damage: { what: string; begin: number; end: number }[];
   resources?: ResourceTotals;
   energy?: EnergyFacts;
+  steps?: StepFacts[];
 }
 
 export interface ResourceTotals {

@@ -46,6 +46,19 @@ export function wholes(rows: readonly DiffRow[]): { base: number; now: number } 
   };
 }
 
+const LEAST = 0.001; // of the larger side's own time, as in `venturi diff`
+
+/* Whether a row says anything: it is on one side only, is called more or less often, or its time changed by more than noise. */
+export function changedOf(rows: readonly DiffRow[], time: "self" | "total"): (row: DiffRow) => boolean {
+  const { base, now } = wholes(rows);
+  const least = LEAST * Math.max(base, now);
+
+  return (row) =>
+    row.match !== "both" ||
+    row.now.calls !== row.base.calls ||
+    Math.abs(row.now[time] - row.base[time]) > least;
+}
+
 /* A time as it is compared: in ns, in ns a call, or as a share of all own time. A function that was not called has no time a call. */
 export function measured(side: Side, time: "self" | "total", measure: Measure, whole: number): number {
   if (measure === "absolute") return side[time];

@@ -18,6 +18,7 @@ export interface EnergyMachine {
   cpu_s: number | null;
   rest_w: number | null;
   rest_how: string;
+  baseline_s: number | null; // it was measured before the program began
   all: EnergyUse;
   cpu?: EnergyUse;
   memory?: EnergyUse;
@@ -36,11 +37,17 @@ export interface EnergyFacts {
   intensity_source: string | null;
   co2e_g: number | null;
   water_l: number | null;
+  cpu_j: number | null; // of the program, which the rows divide
+  threads_j: number | null; // of it those of threads that record
+  sampled_lines: boolean; // there are lines of C, estimated from samples
   items: {
     raw: number;
     effective: number;
+    wall_s: number;
     raw_per_s: number | null;
     effective_per_s: number | null;
+    raw_per_core_s: number | null;
+    raw_per_cpu_s: number | null;
     j_per_1000: number | null;
     co2e_g_per_1000: number | null;
   } | null;

@@ -29,18 +29,29 @@ export function actionColour(action: number): Rgb {
   return BESIDE[action - 1] ?? DESERIALIZE;
 }
 
-/* The hash of a name says which colour it gets; one that others have already gives way to the next, so that a few names never look the same. */
-export function nameColours(names: readonly string[]): Map<string, Rgb> {
+/* Gives names colours as they come. The hash of a name says which one it gets; one that others have already gives way to the next, so that a
+ * few names never look the same. What a name has got it keeps. */
+export function colourGiver(): (name: string) => Rgb {
   const taken = new Uint32Array(HUES.length);
   const colours = new Map<string, Rgb>();
 
-  for (const name of [...new Set(names)].sort()) {
+  return (name) => {
+    const given = colours.get(name);
+    if (given) return given;
     const hash = hashText(`${name} `) >>> 7; // the lowest bits say little
     const least = Math.min(...taken);
     let hue = hash % HUES.length;
     while (taken[hue] !== least) hue = (hue + 1) % HUES.length;
     const shade = ((hash >>> 3) + taken[hue]!++) % SHADES;
-    colours.set(name, mix(HUES[hue]!, WHITE, (LIGHTEST * shade) / (SHADES - 1)));
-  }
-  return colours;
+    const colour = mix(HUES[hue]!, WHITE, (LIGHTEST * shade) / (SHADES - 1));
+    colours.set(name, colour);
+    return colour;
+  };
+}
+
+/* Of names that are all known: in whatever order they stand, the same colours. */
+export function nameColours(names: readonly string[]): Map<string, Rgb> {
+  const give = colourGiver();
+
+  return new Map([...new Set(names)].sort().map((name) => [name, give(name)]));
 }

@@ -2,7 +2,6 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { keyGroups } from "../state/keys";
-import type { View } from "../views/view";
 import { Button } from "./parts";
 
 const NAMES: Record<string, string> = {
@@ -24,7 +23,13 @@ function Keys({ keys }: { keys: string[] }) {
   );
 }
 
-export function Help({ views, onClose }: { views: View[]; onClose(): void }) {
+export interface HelpProps {
+  what?: string; // that has numbers: "Views"
+  views: readonly { id: string; title: string; question: string }[];
+  onClose(): void;
+}
+
+export function Help({ what = "Views", views, onClose }: HelpProps) {
   const dialog = useDialog(onClose);
   const groups = keyGroups.value
     .map(({ title, actions }) => ({ title, actions: actions.filter((action) => action.title) }))
@@ -33,12 +38,12 @@ export function Help({ views, onClose }: { views: View[]; onClose(): void }) {
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="help-title">
       <header>
-        <h2 id="help-title">Keys and views</h2>
+        <h2 id="help-title">Keys and {what.toLowerCase()}</h2>
         <Button onClick={onClose}>Close</Button>
       </header>
       <div class="help">
         <section>
-          <h3>Views</h3>
+          <h3>{what}</h3>
           <dl>
             {views.map((view, i) => (
               <div key={view.id}>

@@ -1,6 +1,7 @@
 /* Small parts that views are made of. */
 
 import type { ComponentChildren } from "preact";
+import { css, type Rgb } from "./colour";
 
 /* A sentence in place of data. */
 export function Empty({ children }: { children: ComponentChildren }) {
@@ -94,6 +95,17 @@ export function Bar({ share }: { share: number }) {
     <span class="bar" aria-hidden="true">
       <span ref={(element) => element?.style.setProperty("width", width)} />
     </span>
+  );
+}
+
+/* A colour beside its name. */
+export function Swatch({ colour }: { colour: Rgb }) {
+  return (
+    <span
+      class="swatch"
+      aria-hidden="true"
+      ref={(element) => element?.style.setProperty("background", css(colour))}
+    />
   );
 }
 

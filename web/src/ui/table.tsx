@@ -19,6 +19,7 @@ export interface TableColumn {
   text(row: number): string;
   value(row: number): number | string; // to sort by, and for CSV
   share?(row: number): number; // 0 … 1: a bar behind the number
+  shade?(row: number): string; // its colour, where that says something
   cell?(row: number): ComponentChildren; // instead of text()
 }
 
@@ -37,6 +38,7 @@ export interface TableProps {
   onOrder(order: Order): void;
   isSelected?(row: number): boolean;
   isMatch?(row: number): boolean;
+  isLast?(row: number): boolean; // stays below the others, whatever orders them
   onChoose?(row: number, isAdded: boolean): void; // click, Enter; isAdded with Control or Shift
   onFocusRow?(row: number): void;
   isMain?: boolean; // the view is about it: its keys work at once
@@ -60,6 +62,11 @@ export function sortRows(
     list.sort((a, b) => sign * compare(keys.get(a)!, keys.get(b)!, sign));
   }
   return Uint32Array.from(list);
+}
+
+/* Some stay below the others. */
+export function putLast(rows: Uint32Array, isLast: (row: number) => boolean): Uint32Array {
+  return Uint32Array.from([...rows.filter((row) => !isLast(row)), ...rows.filter(isLast)]);
 }
 
 function compare(a: number | string, b: number | string, sign: number): number {
@@ -103,15 +110,14 @@ export function VirtualTable(given: TableProps) {
   const [top, setTop] = useState(0);
   const [focus, setFocus] = useState(0);
   const isKeyboard = useRef(false);
-  const sorted = useMemo(
-    () =>
-      sortRows(
-        props.rows,
-        columns.find((column) => column.id === order.column),
-        order.isDescending,
-      ),
-    [props.rows, columns, order.column, order.isDescending],
-  );
+  const sorted = useMemo(() => {
+    const found = sortRows(
+      props.rows,
+      columns.find((column) => column.id === order.column),
+      order.isDescending,
+    );
+    return props.isLast ? putLast(found, props.isLast) : found;
+  }, [props.rows, columns, order.column, order.isDescending]);
   const first = Math.max(0, Math.floor(top / ROW) - EXTRA);
   const last = Math.min(sorted.length, Math.ceil((top + (size.height || 600)) / ROW) + EXTRA);
   const at = Math.min(focus, Math.max(0, sorted.length - 1));
@@ -298,6 +304,7 @@ function Row(row: {
               aria-hidden="true"
               style={{
                 width: `${Math.min(100, Math.max(0, column.share(row.row) * 100)) || 0}%`,
+                background: column.shade?.(row.row),
               }}
             />
           )}

@@ -1,39 +1,13 @@
 /* For everybody and everywhere: what axe finds, light and dark, on paper, on a narrow screen. */
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { inflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { AXE, overflow, serious } from "./axe";
 import { hasChromium, tab, useBrowser } from "./chromium";
 import { diffPage, fullPage } from "./samples";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const VIEWS = ["Overview", "Ranking", "Flame", "Sandwich", "Timeline", "Source", "Resources"];
-
-interface AxeResult {
-  violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
-}
-
-/* In the dark only colours can be wrong that were not in the light. */
-async function serious(page: Page, isDark: boolean): Promise<string[]> {
-  const { violations } = await page.evaluate(
-    (rules) =>
-      (window as unknown as { axe: { run(options: object): Promise<AxeResult> } }).axe.run({
-        resultTypes: ["violations"],
-        ...rules,
-      }),
-    isDark ? { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } } : {},
-  );
-  return violations
-    .filter((one) => one.impact === "serious" || one.impact === "critical")
-    .map((one) => `${one.id}: ${one.nodes[0]?.html.slice(0, 200)} ${one.nodes[0]?.failureSummary}`);
-}
-
-/* How far the page is wider than the window. */
-function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-}
 
 /* How bright each picture of a PDF is, from 0 to 255: their pixels are streams of red, green and blue. */
 function imagesOf(pdf: Buffer): number[] {

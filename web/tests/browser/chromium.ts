@@ -22,6 +22,7 @@ export interface OpenOptions {
   width?: number;
   height?: number;
   bypassCSP?: boolean; // for scripts that a test brings along
+  isBare?: boolean; // it will show no data
 }
 
 function launch(): Promise<Browser> {
@@ -77,10 +78,14 @@ async function leavePages(): Promise<void> {
   }
 }
 
-/* Opens a page of ours and waits until it shows its data. */
+/* Opens a page of ours, a file or what a server of ours shows, and waits until it shows its data. */
 async function openPage(path: string, options: OpenOptions): Promise<Opened> {
   const page = await takePage(options);
   const problems: string[] = [];
+  const address = path.startsWith("http://") ? new URL(path) : pathToFileURL(path);
+  const isOwn = (url: string) =>
+    /^(file|data|blob):/.test(url) ||
+    (address.protocol === "http:" && new URL(url).origin === address.origin);
 
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   page.on("dialog", (dialog) => {
@@ -92,10 +97,10 @@ async function openPage(path: string, options: OpenOptions): Promise<Opened> {
       problems.push(`console: ${message.text()}`);
   });
   page.on("request", (request) => {
-    if (!/^(file|data|blob):/.test(request.url())) problems.push(`request: ${request.url()}`);
+    if (!isOwn(request.url())) problems.push(`request: ${request.url()}`);
   });
-  await page.goto(pathToFileURL(path).href + (options.hash ? `#${options.hash}` : ""));
-  await ready(page);
+  await page.goto(address.href + (options.hash ? `#${options.hash}` : ""));
+  if (!options.isBare) await ready(page);
   return { page, problems };
 }
 

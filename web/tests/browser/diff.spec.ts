@@ -21,8 +21,13 @@ describe.skipIf(!hasChromium)("diff", () => {
   it("has the tool's functions with both sides", async () => {
     const { page, problems } = await open(diffPage());
     const told = json<DiffAnswer>("diff", "--json", "--all", "-n", "0", calls(), callsLater());
-    const rows = await savedRows(page, page.getByRole("button", { name: "CSV", exact: true }));
+    const changed = json<DiffAnswer>("diff", "--json", "-n", "0", calls(), callsLater());
+    const csv = page.getByRole("button", { name: "CSV", exact: true });
 
+    expect((await savedRows(page, csv)).length).toBe(changed.functions.length);
+    await page.getByRole("button", { name: "show all" }).click();
+    await hashHas(page, "diff.rows=all");
+    const rows = await savedRows(page, csv);
     expect(rows.length).toBe(told.functions.length);
     for (const entry of told.functions) {
       const [base, now] = [entry.base?.self_ns ?? 0, entry.new?.self_ns ?? 0];
@@ -49,6 +54,11 @@ describe.skipIf(!hasChromium)("diff", () => {
     await expect.poll(() => rows.filter({ has: page.locator(".badge.is-gone") }).count()).toBe(1);
     expect(await rows.filter({ has: page.locator(".badge.is-new") }).count()).toBe(1);
     await page.getByRole("searchbox").fill("");
+    const shades = page.locator(".cell-bar").evaluateAll((bars) => {
+      const wide = bars.filter((bar) => bar.getBoundingClientRect().width > 1);
+      return new Set(wide.map((bar) => getComputedStyle(bar).backgroundColor)).size;
+    });
+    expect(await shades).toBe(2); // shorter and longer
     await page.getByRole("columnheader", { name: "Calls now" }).getByRole("button").click();
     await hashHas(page, "diff.sort=calls down");
     expect(problems).toEqual([]);

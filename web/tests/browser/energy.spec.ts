@@ -25,6 +25,8 @@ def warm():
 hot()
 time.sleep(0.3)
 warm()
+import venturi
+venturi.items(1000, effective=150)
 `;
 
 function metered(): string {
@@ -52,6 +54,30 @@ describe.skipIf(!hasChromium)("energy", () => {
     await expect.poll(() => first.textContent()).toContain(told.rows[0]!.name);
     expect(await first.textContent()).toContain(formatUnit(told.rows[0]!.self.share_j, "J"));
     expect(await page.locator(".energy-notes").textContent()).toContain("what sleeps gets nothing");
+    expect(await fact("… of CPU time").first().textContent()).not.toBe("–");
+    expect(await fact("Items a second").nth(1).textContent()).toContain("effective");
+    expect(await fact("Per 1,000 items").nth(1).textContent()).toContain("g CO2e");
+    expect(problems).toEqual([]);
+  });
+
+  it("keeps the last row last, and shows the end of a path with its line", async () => {
+    const { page } = await open(report(metered()), { hash: "energy" });
+    const rows = page.locator(".energy-rows [role=row]");
+    const last = () => rows.last().textContent();
+
+    await expect.poll(last).toContain("(none open, or not seen)");
+    await page.getByRole("columnheader", { name: "Self" }).getByRole("button").click();
+    await expect.poll(last).toContain("(none open, or not seen)");
+    expect(await page.locator(".energy-rows").textContent()).toMatch(/…[^…]*\.py:\d+/);
+  });
+
+  it("has joules and items in the overview", async () => {
+    const { page, problems } = await open(report(metered()), { hash: "overview" });
+    const words = page.locator("section", { has: page.getByRole("heading", { name: "Energy" }) });
+
+    await expect.poll(() => words.textContent()).toMatch(/J \(.*\) of the machine's .* J.*1,000 items in /);
+    await words.getByRole("button").first().click();
+    await hashHas(page, "energy");
     expect(problems).toEqual([]);
   });
 
@@ -60,7 +86,7 @@ describe.skipIf(!hasChromium)("energy", () => {
 
     await page.getByRole("button", { name: "processes" }).click();
     await hashHas(page, "o.energy.by=process");
-    await expect.poll(() => page.locator(".energy-rows").textContent()).toContain("python");
+    await expect.poll(() => page.locator(".energy-rows").textContent()).toMatch(/python\S* \(\d+\)/);
     expect(problems).toEqual([]);
   });
 

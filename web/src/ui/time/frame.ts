@@ -8,11 +8,21 @@ import type { Pen } from "../pen";
 
 export const AXIS = 24;
 
+/* How times are said at the ticks. */
+export interface Scale {
+  step(span: number, most: number): number; // between two ticks, at most so many of them
+  offset: number; // ticks are at multiples of the step after this
+  text(time: number, step: number): string;
+}
+
+const SINCE_START: Scale = { step: tickStep, offset: 0, text: formatTick };
+
 export interface TimeFrame {
   range: Range; // what is shown
   gutter: number; // the width of the labels
   width: number;
   height: number;
+  scale?: Scale; // the time since the start unless told
 }
 
 /* How wide labels are in a picture of that width. */
@@ -39,10 +49,13 @@ export function nearOf({ range, gutter, width }: TimeFrame): number {
 
 function ticksOf(frame: TimeFrame): { step: number; times: number[] } {
   const { from, to } = frame.range;
-  const step = tickStep(to - from, Math.max(2, (frame.width - frame.gutter) / 110));
+  const scale = frame.scale ?? SINCE_START;
+  const step = scale.step(to - from, Math.max(2, (frame.width - frame.gutter) / 110));
+  const at = (n: number) => n * step + scale.offset;
   const times: number[] = [];
 
-  for (let n = Math.ceil(from / step); n * step <= to && times.length < 200; n++) times.push(n * step);
+  for (let n = Math.ceil((from - scale.offset) / step); at(n) <= to && times.length < 200; n++)
+    times.push(at(n));
   return { step, times };
 }
 
@@ -62,10 +75,11 @@ export function drawAxis(pen: Pen, frame: TimeFrame, colours: Colours, range: Ra
       const x = xOf(frame, range.from);
       pen.rect(x, AXIS - 4, xOf(frame, range.to) - x, 3, colours.accent);
     }
-    const list = times.map((time) => ({ x: Math.round(xOf(frame, time)), text: formatTick(time, step) }));
+    const { text } = frame.scale ?? SINCE_START;
+    const list = times.map((time) => ({ x: Math.round(xOf(frame, time)), text: text(time, step) }));
     for (const { x } of list) pen.rect(x, AXIS - 6, 1, 6, colours.line);
-    for (const { x, text, align } of tickLabels(list, frame.gutter, frame.width))
-      pen.text(x, AXIS / 2 - 1, text, colours.muted, { size: LABEL_SIZE, align });
+    for (const label of tickLabels(list, frame.gutter, frame.width))
+      pen.text(label.x, AXIS / 2 - 1, label.text, colours.muted, { size: LABEL_SIZE, align: label.align });
   });
   pen.rect(0, AXIS - 1, frame.width, 1, colours.line);
 }

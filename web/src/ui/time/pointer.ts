@@ -14,12 +14,13 @@ export interface TimeAsk {
   whole: Range;
   setRange(range: Range): void;
   scrollBy(pixels: number): void;
+  select?(range: Range): void; // what a drag does; unless told it selects for all views
 }
 
 const STEP = 0.15;
 const NEARER = 0.6;
 
-export function useTime({ frame, whole, setRange, scrollBy }: TimeAsk) {
+export function useTime({ frame, whole, setRange, scrollBy, select = chooseRange }: TimeAsk) {
   const [drag, setDrag] = useState<Range | null>(null);
   const pointerAt = useRef(0.5);
   const { range, gutter, width } = frame;
@@ -66,7 +67,7 @@ export function useTime({ frame, whole, setRange, scrollBy }: TimeAsk) {
       }
       if (pointer.kind === "up" && drag) {
         if (pointer.isDragged && !pointer.isShift)
-          chooseRange({
+          select({
             from: Math.max(0, Math.min(drag.from, time)),
             to: Math.min(whole.to, Math.max(drag.from, time)),
           });

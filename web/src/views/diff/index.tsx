@@ -14,14 +14,15 @@ import { css, diffColour } from "../../ui/colour";
 import { frameText } from "../../ui/flame/describe";
 import { Flame } from "../../ui/flame/flame";
 import type { Look } from "../../ui/flame/look";
-import { Choice, Gap, Toolbar } from "../../ui/parts";
+import { Button, Choice, Gap, Toolbar } from "../../ui/parts";
 import { clean } from "../../ui/text";
 import type { View, ViewProps } from "../view";
 import { DiffTable } from "./table";
-import { changeText, sideText, summary } from "./words";
+import { changeText, sideText, spelled, summary } from "./words";
 import "./diff.css";
 
 const SHOWN = ["table", "flame"] as const;
+const ROWS = ["changed", "all"] as const;
 const COLUMNS = [
   "name",
   "file",
@@ -37,8 +38,11 @@ function DiffView({ data }: ViewProps) {
   const rows = useMemo(() => diffRows(data), [data]);
   const shown = option("diff.show", SHOWN);
   const measure = option("diff.as", MEASURES);
-  const doubts = data.directory.notes.filter((note) => note.kind !== "noise");
-  const others = data.directory.notes.filter((note) => note.kind === "noise");
+  const hasAll = option("diff.rows", ROWS) === "all";
+  const notes = data.directory.notes;
+  const quantities = notes.filter((note) => note.kind === "quantity");
+  const noise = notes.filter((note) => note.kind === "noise");
+  const doubts = notes.filter((note) => !quantities.includes(note) && !noise.includes(note));
   const hasPaths = (data.tables.diff_calls?.rows ?? 0) > 0;
 
   return (
@@ -49,13 +53,16 @@ function DiffView({ data }: ViewProps) {
             {line}
           </p>
         ))}
+        {quantities.map((note, i) => (
+          <p key={i}>{spelled(clean(note.text))}</p>
+        ))}
         {doubts.map((note, i) => (
           <p key={i} class="diff-doubt">
             <span aria-hidden="true">⚠ </span>
             {clean(note.text)}
           </p>
         ))}
-        {others.map((note, i) => (
+        {noise.map((note, i) => (
           <p key={i} class="muted">
             {clean(note.text)}
           </p>
@@ -82,13 +89,22 @@ function DiffView({ data }: ViewProps) {
             onChange={(value) => setOption("diff.as", value, MEASURES[0])}
           />
         )}
+        {(shown === "table" || !hasPaths) && (
+          <Button
+            isPressed={hasAll}
+            title="Also what is called as often as before and whose time changed by less than 0.1 % of the run"
+            onClick={() => setOption("diff.rows", hasAll ? "changed" : "all", ROWS[0])}
+          >
+            show all
+          </Button>
+        )}
         <Gap />
         {shown === "flame" && hasPaths && <Legend />}
       </Toolbar>
       {shown === "flame" && hasPaths ? (
         <DiffFlames data={data} rows={rows} />
       ) : (
-        <DiffTable data={data} rows={rows} measure={measure} />
+        <DiffTable data={data} rows={rows} measure={measure} hasAll={hasAll} />
       )}
     </>
   );

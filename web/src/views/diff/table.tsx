@@ -2,12 +2,21 @@
 
 import { useMemo } from "preact/hooks";
 import type { PageData } from "../../data/types";
-import { type DiffRow, type Match, measured, type Measure, signOf, wholes } from "../../model/diff";
+import {
+  changedOf,
+  type DiffRow,
+  type Match,
+  measured,
+  type Measure,
+  signOf,
+  wholes,
+} from "../../model/diff";
 import { placeOf } from "../../model/frames";
 import { chooseFrame } from "../../state/choose";
 import { setOption, textOption } from "../../state/options";
 import { matcher } from "../../state/search";
 import { selection } from "../../state/selection";
+import { css, diffColour } from "../../ui/colour";
 import { formatChange, formatCount, formatShare, formatTime } from "../../ui/format";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
 import { clean } from "../../ui/text";
@@ -78,8 +87,10 @@ function columnsOf(rows: readonly DiffRow[], measure: Measure): TableColumn[] {
     numberColumn("calls_change", "Calls change", 112, calls, (value) => formatChange(value, formatCount)),
   ];
   const self = columns.find((column) => column.id === "self_change");
-  if (self && most > 0 && (whole.base > 0 || whole.now > 0) && measure === "absolute")
+  if (self && most > 0 && (whole.base > 0 || whole.now > 0) && measure === "absolute") {
     self.share = (row) => Math.abs(rows[row]!.now.self - rows[row]!.base.self) / most;
+    self.shade = (row) => css(diffColour(Math.sign(rows[row]!.now.self - rows[row]!.base.self)));
+  }
   return columns;
 }
 
@@ -90,13 +101,25 @@ function orderOf(columns: readonly TableColumn[], text: string): Order {
   return { column: "", isDescending: true };
 }
 
-export function DiffTable({ data, rows, measure }: { data: PageData; rows: DiffRow[]; measure: Measure }) {
+interface DiffTableProps {
+  data: PageData;
+  rows: DiffRow[];
+  measure: Measure;
+  hasAll: boolean; // also rows without a change
+}
+
+export function DiffTable({ data, rows, measure, hasAll }: DiffTableProps) {
   const columns = useMemo(() => columnsOf(rows, measure), [rows, measure]);
   const { isActive, test } = matcher.value;
+  const order = orderOf(columns, textOption("diff.sort"));
+  const time = order.column.includes("total") ? "total" : "self";
   const shown = useMemo(() => {
     const all = Uint32Array.from(rows, (_, row) => row);
-    return isActive ? all.filter((row) => test(rows[row]!.frame.name) || test(rows[row]!.frame.file)) : all;
-  }, [rows, matcher.value]);
+    const isChanged = changedOf(rows, time);
+    // What is searched for is found, changed or not.
+    if (isActive) return all.filter((row) => test(rows[row]!.frame.name) || test(rows[row]!.frame.file));
+    return hasAll ? all : all.filter((row) => isChanged(rows[row]!));
+  }, [rows, matcher.value, hasAll, time]);
 
   return (
     <VirtualTable
@@ -105,13 +128,19 @@ export function DiffTable({ data, rows, measure }: { data: PageData; rows: DiffR
       label="Functions and spans of both runs"
       columns={columns}
       rows={shown}
-      order={orderOf(columns, textOption("diff.sort"))}
+      order={order}
       onOrder={({ column, isDescending }) =>
         setOption("diff.sort", `${column} ${isDescending ? "down" : "up"}`)
       }
       isSelected={(row) => selection.value.frames.includes(rows[row]!.frame.key)}
       onChoose={(row, isAdded) => chooseFrame(rows[row]!.frame.key, isAdded)}
-      empty={isActive ? "Nothing matches the search." : "The two runs have no functions and no spans."}
+      empty={
+        isActive
+          ? "Nothing matches the search."
+          : rows.length > 0
+            ? "Nothing changed: calls are the same, times within 0.1 % of the run."
+            : "The two runs have no functions and no spans."
+      }
     />
   );
 }

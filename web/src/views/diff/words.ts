@@ -38,6 +38,11 @@ export function sideText(side: Side): string {
   return `${formatTime(side.total)} total, ${formatTime(side.self)} self, ${calls}`;
 }
 
+/* A sentence of the tool with units and signs as the rest of the page has them. */
+export function spelled(text: string): string {
+  return text.replace(/(\d) ?u([sJg])\b/g, "$1 µ$2").replace(/-(?=[\d.]+ %)/g, "−");
+}
+
 /* "+12.0 %", or "×57" where a percentage says nothing any more. */
 export function timesText(base: number, now: number): string {
   const ratio = now / base;

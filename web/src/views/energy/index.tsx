@@ -114,7 +114,12 @@ function provenance(machine: EnergyMachine, part: string, how: string): string {
 function factsOf(facts: EnergyFacts, machine: EnergyMachine): Fact[] {
   const joules = (value: number | null | undefined) => formatUnit(value ?? NaN, "J");
   const list: Fact[] = [
-    ["Machine", joules(machine.all.gross_j), machine.all.how, "all that was used meanwhile"],
+    [
+      "Machine",
+      joules(machine.all.gross_j),
+      `${machine.all.how}, in ${formatTime(machine.wall_s * NS)}`,
+      "all that was used from the first reading to the last",
+    ],
   ];
   const add = (name: string, value: string, how: string, hint: string) => list.push([name, value, how, hint]);
 
@@ -137,7 +142,7 @@ function factsOf(facts: EnergyFacts, machine: EnergyMachine): Fact[] {
   add(
     "Rest",
     formatUnit(machine.rest_w ?? NaN, "W"),
-    machine.rest_how,
+    machine.baseline_s === null ? machine.rest_how : `${machine.rest_how}, baseline`,
     "of the machine when it has nothing to do",
   );
   add(
@@ -161,8 +166,25 @@ function itemsOf({ items }: EnergyFacts): Fact[] {
       `${formatCount(items.effective)} effective`,
       "as the program counted them",
     ],
-    ["Items a second", formatShort(items.raw_per_s ?? NaN), "", "raw, by wall time"],
-    ["Per 1,000 items", formatUnit(items.j_per_1000 ?? NaN, "J"), "full share", "joules for 1,000 raw items"],
+    [
+      "Items a second",
+      formatShort(items.raw_per_s ?? NaN),
+      `${formatShort(items.effective_per_s ?? NaN)} effective`,
+      `by wall time of the whole run, ${formatTime(items.wall_s * NS)}`,
+    ],
+    [
+      "… a core",
+      formatShort(items.raw_per_core_s ?? NaN),
+      "of the machine",
+      "raw items a second for each CPU",
+    ],
+    ["… of CPU time", formatShort(items.raw_per_cpu_s ?? NaN), "", "raw items for each second of CPU time"],
+    [
+      "Per 1,000 items",
+      formatUnit(items.j_per_1000 ?? NaN, "J"),
+      `${formatUnit(items.co2e_g_per_1000 ?? NaN, "g")} CO2e`,
+      "full share for 1,000 raw items",
+    ],
   ];
 }
 
@@ -183,6 +205,12 @@ function Sums({ facts, machine }: { facts: EnergyFacts; machine: EnergyMachine }
 function Notes({ facts, machine }: { facts: EnergyFacts; machine: EnergyMachine }) {
   return (
     <div class="energy-notes">
+      <p>
+        Rows add up to the program&apos;s share of the processors, {formatUnit(facts.cpu_j ?? NaN, "J")};
+        threads that record have {formatUnit(Math.min(facts.threads_j ?? NaN, facts.cpu_j ?? NaN), "J")} of
+        it.
+        {facts.sampled_lines && " Lines of C are estimated, by their part of the samples of the stack."}
+      </p>
       <p>{RULE}</p>
       {facts.intensity_source === null ? (
         <p>
@@ -201,12 +229,17 @@ function Notes({ facts, machine }: { facts: EnergyFacts; machine: EnergyMachine 
   );
 }
 
+/* Items may be counted without. */
+function hasEnergy(data: PageData): boolean {
+  return (data.recording.energy?.machines.length ?? 0) > 0;
+}
+
 export const energy: View = {
   id: "energy",
   title: "Energy",
   question: "What did it use in joules, and for what?",
   missing: (data: PageData) =>
-    data.recording.energy ? null : "Energy was not recorded: `venturi run --energy` does so.",
-  isOffered: (data: PageData) => data.recording.energy !== undefined,
+    hasEnergy(data) ? null : "Energy was not recorded: `venturi run --energy` does so.",
+  isOffered: hasEnergy,
   component: EnergyView,
 };

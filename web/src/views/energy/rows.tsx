@@ -6,19 +6,24 @@ import type { By, EnergyRow } from "../../model/energy";
 import { matcher } from "../../state/search";
 import { formatCount, formatShare, formatTime, formatUnit } from "../../ui/format";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
-import { clean } from "../../ui/text";
+import { clean, place } from "../../ui/text";
 
 const NS = 1e9;
+const MOST_PATH = 22; // letters, so that the line behind it is not cut
 
 function nameOf(row: EnergyRow, by: By): string {
-  if (row.isElsewhere)
-    return by === "process" ? "(gone before anybody saw them)" : "(nothing of these was open)";
+  if (row.isElsewhere) return by === "process" ? "(not seen by process)" : "(none open, or not seen)";
   const name = row.name || "(no name)";
   return by === "line" && row.line ? `${name}:${row.line}` : name;
 }
 
 function placeOf(row: EnergyRow): string {
   return row.file && row.line ? `${row.file}:${row.line}` : row.file;
+}
+
+/* The end of a path and the line are what tells one from another. */
+function Place({ row }: { row: EnergyRow }) {
+  return <span title={clean(placeOf(row))}>{place(row.file, row.line, MOST_PATH)}</span>;
 }
 
 function columnsOf(rows: EnergyRow[], by: By): TableColumn[] {
@@ -83,10 +88,11 @@ function columnsOf(rows: EnergyRow[], by: By): TableColumn[] {
     {
       id: "place",
       title: "Where",
-      width: 200,
+      width: 232,
       leaves: 4,
       text: (row) => clean(placeOf(rows[row]!)),
       value: (row) => placeOf(rows[row]!),
+      cell: (row) => <Place row={rows[row]!} />,
     },
   ];
 
@@ -109,6 +115,7 @@ export function Rows({ data, by, rows }: { data: PageData; by: By; rows: EnergyR
       order={order}
       onOrder={setOrder}
       isMatch={(row) => isActive && test(rows[row]!.name)}
+      isLast={(row) => rows[row]!.isElsewhere}
       empty="Nothing was seen."
       isMain
     />

@@ -6,6 +6,7 @@ import type { Finding, PageData, Reference } from "../../data/types";
 import { column } from "../../data/types";
 import { frames, placeOf } from "../../model/frames";
 import { OVERLAP } from "../../model/overlap";
+import { stepRows } from "../../model/steps";
 import { usageCurves } from "../../model/usage";
 import type { Curve } from "../../model/usage";
 import { Canvas } from "../../ui/canvas";
@@ -24,6 +25,7 @@ import { VIEWS } from "..";
 import { goToRun } from "../tasks";
 import { goToTrace } from "../traces";
 import type { View, ViewProps } from "../view";
+import { energyWords } from "./energy";
 import "./overview.css";
 import { taskWords } from "./tasks";
 import { allSpans, sumOf, topFunctions, topSpans } from "./top";
@@ -39,6 +41,8 @@ function Overview({ data, worker }: ViewProps) {
       <Trust data={data} />
       {empty ? <Empty>{empty}</Empty> : <Findings data={data} />}
       <TaskGraphs data={data} />
+      <Steps data={data} />
+      <Energy data={data} />
       <div class="overview-pair">
         <TopFunctions data={data} />
         <TopSpans data={data} worker={worker} />
@@ -184,6 +188,75 @@ function TaskGraphs({ data }: { data: PageData }) {
       <button type="button" class="overview-tasks" onClick={() => showView("tasks")} title="Show tasks">
         {words}
       </button>
+    </section>
+  );
+}
+
+function Steps({ data }: { data: PageData }) {
+  const rows = stepRows(data.recording.steps);
+  const time = (ns: number | undefined) => (ns === undefined ? "–" : formatTime(ns));
+
+  if (rows.length === 0) return null;
+  return (
+    <section>
+      <h2>Steps</h2>
+      <table class="top">
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">Messages</th>
+            <th scope="col">Failed</th>
+            <th scope="col">Execute</th>
+            <th scope="col">Average</th>
+            <th scope="col">p50</th>
+            <th scope="col">p99</th>
+            <th scope="col">Lag p99</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((step, i) => (
+            <tr key={i}>
+              <th scope="row">
+                {clean(step.source, 80)} {step.survey && <span class="muted">{clean(step.survey, 40)}</span>}
+              </th>
+              <td>{formatCount(step.messages)}</td>
+              <td>{formatCount(step.failed)}</td>
+              <td>{time(step.execute?.sum)}</td>
+              <td>{time(step.execute?.avg)}</td>
+              <td>{time(step.execute?.p50)}</td>
+              <td>{time(step.execute?.p99)}</td>
+              <td>{time(step.lag?.p99)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Energy({ data }: { data: PageData }) {
+  const words = energyWords(data);
+  const isMetered = bestView(data, "energy") === "energy";
+
+  if (words.length === 0) return null;
+  return (
+    <section>
+      <h2>{isMetered ? "Energy" : "Throughput"}</h2>
+      {words.map((line) =>
+        isMetered ? (
+          <button
+            key={line}
+            type="button"
+            class="overview-tasks"
+            onClick={() => showView("energy")}
+            title="Show energy"
+          >
+            {line}
+          </button>
+        ) : (
+          <p key={line}>{line}</p>
+        ),
+      )}
     </section>
   );
 }

@@ -157,6 +157,7 @@ export function trustFacts(data: PageData): Fact[] {
 /* What to say when there is nothing to show at all, or null. */
 export function nothingHere(data: PageData): string | null {
   if (data.directory.tables.some((table) => table.rows > 0 && table.name !== "sites")) return null;
+  if (data.recording.steps?.length) return null;
   return (
     "This recording is empty: it has no functions, no spans, no lines, no tasks and no readings. " +
     "If a profiler of tasks made this page, nothing was computed while it was there. " +

@@ -2,23 +2,16 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import { chooseRange } from "../../state/choose";
 import { selection } from "../../state/selection";
 import { colours } from "../../state/theme";
-import { css, nthColour } from "../../ui/colour";
+import { nthColour } from "../../ui/colour";
 import { formatTick, tickStep } from "../../ui/format";
 import { Button } from "../../ui/parts";
 import { svgPen } from "../../ui/pen";
+import { axisLook, colourOf, type Curve, fromZero, Legend, POWERS, seriesLook } from "../../ui/plot";
 import { fileName, saveCanvas, saveText, toCsv } from "../../ui/save";
 import { useSize } from "../../ui/use";
-
-export interface Curve {
-  title: string;
-  values: (number | null)[];
-  isFilled?: boolean;
-  isDashed?: boolean;
-}
 
 export interface ChartProps {
   name: string; // in file names
@@ -34,7 +27,6 @@ export interface ChartProps {
 const HEIGHT = 150;
 const MOST_ROWS = 200;
 const NS = 1e9;
-const POWERS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 const sync = uPlot.sync("venturi");
 
 export function Chart(props: ChartProps) {
@@ -90,46 +82,20 @@ export function Chart(props: ChartProps) {
   );
 }
 
-function Legend({ curves }: { curves: Curve[] }) {
-  return (
-    <ul class="chart-legend">
-      {curves.map((curve, i) => (
-        <li key={curve.title}>
-          <span
-            class={curve.isDashed ? "chart-key is-dashed" : "chart-key"}
-            aria-hidden="true"
-            ref={(element) => element?.style.setProperty("border-color", css(nthColour(colourOf(i))))}
-          />
-          {curve.title}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/* The strong blue first, then orange. */
-function colourOf(curve: number): number {
-  return [4, 5, 2, 3][curve % 4]!;
-}
-
 function dataOf(props: ChartProps): uPlot.AlignedData {
   return [props.seconds, ...props.curves.map((curve) => curve.values)];
 }
 
 function optionsOf(props: ChartProps, width: number, theme: typeof colours.value): uPlot.Options {
-  const axis = {
-    stroke: theme.muted,
-    grid: { stroke: theme.line, width: 1 },
-    ticks: { stroke: theme.line, width: 1 },
-  };
+  const axis = axisLook(theme);
 
   return {
     width,
     height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    padding: [8, 32, 0, 0], // half of a tick's text may stand beyond the last tick
     legend: { show: false },
     cursor: { sync: { key: sync.key }, drag: { x: true, y: false, setScale: false } },
-    scales: { x: { time: false }, y: { range: (_self, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    scales: { x: { time: false }, y: { range: fromZero } },
     axes: [
       {
         ...axis,
@@ -144,23 +110,7 @@ function optionsOf(props: ChartProps, width: number, theme: typeof colours.value
         values: (_self, ticks) => ticks.map((at) => props.format(at)),
       },
     ],
-    series: [
-      {},
-      ...props.curves.map((curve, i) => ({
-        label: curve.title,
-        stroke: css(nthColour(colourOf(i))),
-        width: 1.5,
-        points: { show: props.seconds.length < 3 },
-        ...(curve.isFilled
-          ? {
-              fill: css(nthColour(colourOf(i)))
-                .replace("rgb", "rgba")
-                .replace(")", ",0.18)"),
-            }
-          : {}),
-        ...(curve.isDashed ? { dash: [4, 3] } : {}),
-      })),
-    ],
+    series: [{}, ...props.curves.map((curve, i) => seriesLook(curve, i, props.seconds.length < 3))],
     hooks: {
       setSelect: [
         (self) => {

@@ -10,8 +10,8 @@ import { formatBytes, formatCount, formatShare, formatTime } from "../../ui/form
 import { WholeRun } from "../../ui/parts";
 import { clean } from "../../ui/text";
 import type { View, ViewProps } from "../view";
+import type { Curve } from "../../ui/plot";
 import { Chart } from "./chart";
-import type { Curve } from "./chart";
 import "./resources.css";
 
 const NS = 1e9;

@@ -6,8 +6,8 @@ import type { NameRow } from "../../model/task-sums";
 import { type TaskName, tasksOf } from "../../model/tasks";
 import { chooseFrame } from "../../state/choose";
 import { frameKey, selection } from "../../state/selection";
-import { css, type Rgb } from "../../ui/colour";
 import { formatCount, formatShare, formatTime } from "../../ui/format";
+import { Swatch } from "../../ui/parts";
 import { clean } from "../../ui/text";
 
 const MOST_NAMES = 10;
@@ -22,16 +22,6 @@ export function chosenNames(): Set<string> | null {
   const { frames } = selection.value;
 
   return frames.length ? new Set(frames.map((key) => key.split("\u0001")[0]!)) : null;
-}
-
-export function Swatch({ colour }: { colour: Rgb }) {
-  return (
-    <span
-      class="swatch"
-      aria-hidden="true"
-      ref={(element) => element?.style.setProperty("background", css(colour))}
-    />
-  );
 }
 
 export function Legend(props: { data: PageData; rows: NameRow[]; failed: number; onFailed(): void }) {

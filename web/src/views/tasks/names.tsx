@@ -8,8 +8,9 @@ import { chooseFrame } from "../../state/choose";
 import { matcher } from "../../state/search";
 import { formatBytes, formatCount, formatShare, formatTime } from "../../ui/format";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
+import { Swatch } from "../../ui/parts";
 import { clean } from "../../ui/text";
-import { chosenNames, nameKey, Swatch } from "./legend";
+import { chosenNames, nameKey } from "./legend";
 
 type Format = (value: number) => string;
 

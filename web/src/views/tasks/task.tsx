@@ -7,12 +7,11 @@ import { matcher } from "../../state/search";
 import { colours } from "../../state/theme";
 import { hexColour } from "../../ui/colour";
 import { formatBytes, formatCount, formatTime } from "../../ui/format";
-import { Button, Empty } from "../../ui/parts";
+import { Button, Empty, Swatch } from "../../ui/parts";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
 import { clean } from "../../ui/text";
 import type { Actions } from "./actions";
 import { linkColour } from "./draw";
-import { Swatch } from "./legend";
 import { workerOf } from "./words";
 
 export function Task({ data, task, actions }: { data: PageData; task: number; actions: Actions }) {

@@ -10,11 +10,10 @@ import { colours, type Colours } from "../../state/theme";
 import { Canvas } from "../../ui/canvas";
 import type { Rgb } from "../../ui/colour";
 import { formatCount, formatShare, formatTime } from "../../ui/format";
-import { WholeRun } from "../../ui/parts";
+import { Swatch, WholeRun } from "../../ui/parts";
 import { CHAR_WIDTH, type Pen } from "../../ui/pen";
 import { type Order, type TableColumn, VirtualTable } from "../../ui/table";
 import { clean, fitMiddle } from "../../ui/text";
-import { Swatch } from "./legend";
 
 const BAR = 24;
 const MOST_BARS = 400;

@@ -1,0 +1,329 @@
+/*
+ * target.c - what is to be followed: a file, a folder of recordings, a spool, a process, a cluster.
+ *
+ * Of a process the recording is looked for that it, or one that started it, writes. Folders are looked through again while they are
+ * followed; what is no recording in them is stepped over.
+ */
+#include "base/error.h"
+#include "live/state.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 0 if it is none. */
+static pid_t pid_of(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    return *end || number <= 0 || number > INT_MAX ? 0 : (pid_t)number;
+}
+
+#define FOLDER_LOOK_NS 500000000
+#define PARENTS_MOST 32
+
+/* ---- who writes -------------------------------------------------------------------------------- */
+
+/* Whether the descriptor was opened for writing. */
+static bool is_for_writing(pid_t pid, const char *fd)
+{
+    char path[64 + NAME_MAX];
+    char line[256];
+    bool is_found = false;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%s", (int)pid, fd);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, "flags:", 6))
+            is_found = (strtoul(line + 6, NULL, 8) & O_ACCMODE) != O_RDONLY;
+    if (file)
+        fclose(file);
+    return is_found;
+}
+
+/* Calls `each` with the path of each file that a process has open for writing, until it says true. */
+static bool each_written(pid_t pid, bool (*each)(const char *path, const void *arg),
+                         const void *arg)
+{
+    char name[64 + NAME_MAX];
+    char path[PATH_MAX];
+    struct dirent *entry;
+    bool is_found = false;
+    ssize_t len;
+    DIR *folder;
+
+    snprintf(name, sizeof name, "/proc/%d/fd", (int)pid);
+    folder = opendir(name);
+    while (folder && !is_found && (entry = readdir(folder))) {
+        snprintf(name, sizeof name, "/proc/%d/fd/%s", (int)pid, entry->d_name);
+        len = entry->d_name[0] == '.' ? 0 : readlink(name, path, sizeof path - 1);
+        if (len <= 0 || path[0] != '/')
+            continue;
+        path[len] = 0;
+        is_found = is_for_writing(pid, entry->d_name) && each(path, arg);
+    }
+    if (folder)
+        closedir(folder);
+    return is_found;
+}
+
+static bool is_that_file(const char *path, const void *arg)
+{
+    const struct stat *wanted = arg;
+    struct stat about;
+
+    return !stat(path, &about) && about.st_dev == wanted->st_dev && about.st_ino == wanted->st_ino;
+}
+
+bool vti_live_writes(pid_t pid, const char *path)
+{
+    struct stat about;
+
+    return !stat(path, &about) && each_written(pid, is_that_file, &about);
+}
+
+pid_t vti_live_writer_of(const char *path)
+{
+    struct dirent *entry;
+    struct stat about;
+    pid_t found = 0;
+    DIR *folder;
+
+    if (stat(path, &about))
+        return 0;
+    folder = opendir("/proc");
+    while (folder && !found && (entry = readdir(folder)))
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            each_written(pid_of(entry->d_name), is_that_file, &about))
+            found = pid_of(entry->d_name);
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+/* ---- the recording of a process ---------------------------------------------------------------- */
+
+struct written {
+    char path[PATH_MAX];
+};
+
+static bool is_recording(const char *path, const void *arg)
+{
+    struct written *written = (struct written *)arg;
+    uint8_t head[VTI_FILE_HEADER_BYTES];
+    struct vti_file_header header;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool is_one = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head &&
+                  !vti_file_header_parse(head, sizeof head, &header);
+
+    if (fd >= 0)
+        close(fd);
+    if (is_one)
+        snprintf(written->path, sizeof written->path, "%s", path);
+    return is_one;
+}
+
+/* Whether it is a recording of that process, which goes on. */
+static bool records_pid(const char *path, pid_t pid)
+{
+    struct vt_process_info process;
+    vt_recording *recording;
+    bool is_found = false;
+
+    if (vt_recording_open(&recording, path))
+        return false;
+    for (uint32_t i = 0; !is_found && vt_recording_process(recording, i, &process); i++)
+        is_found = process.pid == (uint32_t)pid && process.how == VT_END_UNKNOWN;
+    vt_recording_close(recording);
+    return is_found;
+}
+
+/* One that started its own drainer is no child of it: whoever writes a recording is asked. */
+static void find_by_drainers(pid_t pid, struct written *written)
+{
+    struct dirent *entry;
+    bool is_found = false;
+    DIR *folder = opendir("/proc");
+
+    while (folder && !is_found && (entry = readdir(folder)))
+        is_found = isdigit((unsigned char)entry->d_name[0]) &&
+                   each_written(pid_of(entry->d_name), is_recording, written) &&
+                   records_pid(written->path, pid);
+    if (folder)
+        closedir(folder);
+    if (!is_found)
+        written->path[0] = 0;
+}
+
+static int open_process(struct vti_live *live, pid_t pid)
+{
+    struct vti_proc_source proc;
+    struct vti_proc_kin kin;
+    struct written written = {""};
+    pid_t at = pid;
+
+    vti_proc_source_init(&proc);
+    if (!vti_proc_kin_of(&proc, pid, &kin))
+        return vti_fail(VTI_E_NOT_FOUND, "%d: there is no such process", (int)pid);
+    for (unsigned i = 0; i < PARENTS_MOST && at > 1 && !written.path[0]; i++) {
+        each_written(at, is_recording, &written);
+        at = vti_proc_kin_of(&proc, at, &kin) ? kin.parent : 0;
+    }
+    if (!written.path[0])
+        find_by_drainers(pid, &written);
+    if (!written.path[0]) {
+        live->kind = VTI_LIVE_PROCESS;
+        return vti_live_outside_open(live, pid);
+    }
+    free(live->path);
+    live->path = strdup(written.path);
+    live->kind = VTI_LIVE_FILE;
+    return live->path ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
+}
+
+/* ---- folders ----------------------------------------------------------------------------------- */
+
+/* As docs/spool.md has them: 20261116T230506.123456Z-1a2b3c4d5e6f-000001.vt */
+static bool is_spool_name(const char *name)
+{
+    static const char pattern[] = "00000000T000000.000000Z-xxxxxxxxxxxx-";
+    size_t i;
+
+    for (i = 0; pattern[i]; i++)
+        if (pattern[i] == '0'   ? !isdigit((unsigned char)name[i])
+            : pattern[i] == 'x' ? !isxdigit((unsigned char)name[i])
+                                : name[i] != pattern[i])
+            return false;
+    return isdigit((unsigned char)name[i]);
+}
+
+static int is_recording_name(const struct dirent *entry)
+{
+    size_t len = strlen(entry->d_name);
+
+    return len > 3 && entry->d_name[0] != '.' && !strcmp(entry->d_name + len - 3, ".vt");
+}
+
+/* Its sums stay, its memory goes. */
+static void retire(struct vti_live *live)
+{
+    size_t open = 0;
+    size_t kept = 0;
+
+    for (size_t i = live->source_count; i-- > 0;) {
+        struct vti_source *source = live->sources[i];
+
+        open += source->recording != NULL;
+        if (open > VTI_LIVE_OPEN_MOST && source->is_done && source->recording)
+            vti_source_rest(source);
+    }
+    if (live->source_count < VTI_LIVE_SOURCES_MOST)
+        return;
+    for (size_t i = 0; i < live->source_count; i++) {
+        struct vti_source *source = live->sources[i];
+
+        if (!source->recording && live->source_count - i > VTI_LIVE_SOURCES_MOST / 2) {
+            live->gone_lost_events += source->lost_events;
+            live->gone_damage += source->damage;
+            vti_source_close(source);
+        } else {
+            live->sources[kept++] = source;
+        }
+    }
+    live->source_count = kept;
+}
+
+static int add_file(struct vti_live *live, const char *name)
+{
+    char path[PATH_MAX];
+    struct vti_source *source;
+    int is_new = 0;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", live->path, name) >= sizeof path)
+        return 0;
+    if (vti_map_add(live->seen, name, strlen(name), &is_new) < 0)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    if (!is_new || live->source_count >= VTI_LIVE_SOURCES_MOST)
+        return 0;
+    if (vti_grow(&live->sources, live->source_count, &live->source_room, sizeof *live->sources))
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    if (vti_source_open(&source, live, path))
+        return 0;
+    live->sources[live->source_count++] = source;
+    return 1;
+}
+
+int vti_live_look_at_folder(struct vti_live *live)
+{
+    struct dirent **names = NULL;
+    int count;
+    int added = 0;
+
+    if (live->folder_looked_ns && live->now_ns - live->folder_looked_ns < FOLDER_LOOK_NS)
+        return 0;
+    live->folder_looked_ns = live->now_ns;
+    if (!live->seen && vti_map_create(&live->seen))
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    count = scandir(live->path, &names, is_recording_name, alphasort);
+    if (count < 0)
+        return vti_fail_errno(VTI_E_OPEN, "%s: cannot look into it", live->path);
+    for (int i = 0; i < count; i++) {
+        int code = added < 0 ? added : add_file(live, names[i]->d_name);
+
+        added = code < 0 ? code : added + code;
+        if (is_spool_name(names[i]->d_name))
+            live->kind = VTI_LIVE_SPOOL;
+        free(names[i]);
+    }
+    free(names);
+    retire(live);
+    return added;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------- */
+
+static bool is_number(const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > 0 && len < 10 && strspn(text, "0123456789") == len;
+}
+
+int vti_live_find_target(struct vti_live *live)
+{
+    struct vti_source *source;
+    struct stat about;
+    int code = 0;
+
+    if (!strncmp(live->target, "tcp://", 6) || !strncmp(live->target, "tls://", 6)) {
+        live->kind = VTI_LIVE_DASK;
+        return vti_live_dask_open(live);
+    }
+    if (stat(live->target, &about)) {
+        if (!is_number(live->target))
+            return vti_fail_errno(VTI_E_OPEN, "%s: cannot open it", live->target);
+        code = open_process(live, pid_of(live->target));
+        if (code || live->kind == VTI_LIVE_PROCESS)
+            return code;
+    } else if (S_ISDIR(about.st_mode)) {
+        live->kind = VTI_LIVE_FOLDER;
+        code = vti_live_look_at_folder(live);
+        return code < 0 ? code : 0;
+    }
+    live->kind = VTI_LIVE_FILE;
+    if (vti_grow(&live->sources, live->source_count, &live->source_room, sizeof *live->sources))
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    code = vti_source_open(&source, live, live->path);
+    if (!code)
+        live->sources[live->source_count++] = source;
+    return code;
+}

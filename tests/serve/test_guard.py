@@ -1,0 +1,125 @@
+"""Who may ask: tokens, cookies, hosts, origins, methods; and what every answer says to a browser."""
+import http.client
+import re
+
+import pytest
+
+PRIVATE = ["/status", "/report", "/api/state", "/api/events", "/api/history", "/api/window", "/api/spans", "/api/tasks", "/api/functions"]
+PUBLIC = ["/health", "/metrics"]
+
+
+@pytest.mark.parametrize("path", PRIVATE)
+def test_needs_a_token(serve, finished, path):
+    server = serve(finished)
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": server.token}, {"Cookie": f"venturi-{server.port}=wrong"},
+                    {"Cookie": f"venturi-1={server.token}"}, {"Authorization": "Bearer " + server.token + "x"},
+                    {"Authorization": "Bearer " + server.token[:-1]}):
+        status, _, body = server.ask(path, token=False, headers=headers)
+        assert status == 401 and server.token.encode() not in body, headers
+
+
+def test_public_on_loopback_only(serve, finished):
+    server = serve(finished)
+    for path in PUBLIC:
+        assert server.ask(path, token=False)[0] == 200
+    everywhere = serve(finished, "--bind", "0.0.0.0")
+    assert any("not loopback" in line for line in everywhere.said)
+    for path in PUBLIC:
+        assert everywhere.ask(path, token=False, host=f"127.0.0.1:{everywhere.port}")[0] == 401
+        assert everywhere.ask(path, host=f"127.0.0.1:{everywhere.port}")[0] == 200
+
+
+def test_ticket_becomes_cookie(serve, finished):
+    """The printed address gives a cookie and leads to itself without the token."""
+    server = serve(finished)
+    for path in ("/status", "/"):
+        status, headers, _ = server.ask(f"{path}?token={server.token}", token=False)
+        assert status == 303 and headers["Location"] == "/status"
+        cookie = headers["Set-Cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        assert server.ask("/status", token=False, headers={"Cookie": cookie.split(";")[0]})[0] == 200
+        assert server.ask("/api/state", token=False, headers={"Cookie": cookie.split(";")[0]})[0] == 200
+    status, headers, _ = server.ask("/status?token=wrong", token=False)
+    assert status == 401 and "Set-Cookie" not in headers
+    assert server.ask(f"/api/state?token={server.token}", token=False)[0] == 401  # not for programs: it would stay in logs
+
+
+def test_random_token(serve, finished):
+    tokens = {serve(finished, token=None).token for _ in range(2)}
+    assert len(tokens) == 2 and all(re.fullmatch("[0-9a-f]{32}", token) for token in tokens)
+    assert serve(finished, token=None, env={"VENTURI_TOKEN": "from-the-environment"}).token == "from-the-environment"
+
+
+@pytest.mark.parametrize("path", ["/api/state", "/health", "/metrics", "/status"])
+def test_hosts(serve, finished, path):
+    """Names that lead here but are not ours: DNS rebinding."""
+    server = serve(finished, "--host", "build.example.org")
+    port = server.port
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"LOCALHOST:{port}", f"[::1]:{port}", "build.example.org", "build.example.org:443"):
+        assert server.ask(path, host=host)[0] == 200, host
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port + 1}", f"127.0.0.1:{port}.evil.example", "", "localhost",
+                 f"127.0.0.1:{port}@evil.example", f"x127.0.0.1:{port}", "[::1", f"build.example.org.evil:{port}"):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.putrequest("GET", path, skip_host=True)
+        connection.putheader("Host", host)
+        connection.putheader("Authorization", f"Bearer {server.token}")
+        connection.endheaders()
+        status = connection.getresponse().status
+        connection.close()
+        assert status in (400, 403), host
+
+
+def test_no_host(serve, finished):
+    server = serve(finished)
+    with server.connect() as peer:
+        peer.sendall(f"GET /health HTTP/1.0\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode())
+        assert b" 40" in peer.recv(4096)[:20]
+
+
+@pytest.mark.parametrize("path", ["/api/state", "/health", "/metrics"])
+def test_origins(serve, finished, path):
+    server = serve(finished)
+    assert server.ask(path, headers={"Origin": f"http://127.0.0.1:{server.port}"})[0] == 200
+    for origin in ("http://evil.example", "null", "https://127.0.0.1", f"http://127.0.0.1:{server.port + 1}", "file://", "http://localhost"):
+        status, headers, _ = server.ask(path, headers={"Origin": origin})
+        assert status == 403 and not [name for name in headers if name.lower().startswith("access-control")], origin
+    for site in ("cross-site", "same-site"):
+        assert server.ask(path, headers={"Sec-Fetch-Site": site})[0] == 403
+    for site in ("same-origin", "none"):
+        assert server.ask(path, headers={"Sec-Fetch-Site": site})[0] == 200
+
+
+def test_only_get(serve, finished):
+    server = serve(finished)
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"):
+        status, headers, _ = server.ask("/api/state", method=method)
+        assert status == 405 and headers["Allow"] == "GET, HEAD", method
+    status, headers, body = server.ask("/api/state", method="HEAD")
+    assert status == 200 and body == b"" and int(headers["Content-Length"]) > 100
+
+
+def test_headers(serve, finished):
+    """No answer may be framed, sniffed, kept, or read from elsewhere; pages run their own script only."""
+    server = serve(finished)
+    for path in ("/status", "/report", "/api/state", "/health", "/nothing"):
+        _, headers, _ = server.ask(path, timeout=120)
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["X-Frame-Options"] == "DENY"
+        assert headers["Cache-Control"] == "no-store" and headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    policy = server.ask("/status")[1]["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "script-src 'sha256-" in policy and "unsafe" not in policy
+
+
+@pytest.mark.parametrize("path, status", [
+    ("/nothing", 404), ("/api/", 404), ("/status/", 404), ("/../etc/passwd", 404), ("/api/state/../../x", 404), ("/%2e%2e/", 404),
+    ("/api/window?pixels=0", 400), ("/api/window?pixels=5000", 400), ("/api/window?pixels=x", 400), ("/api/window?recording=7", 400),
+    ("/api/window?from=5&to=3", 400), ("/api/window?recording=-1", 400), ("/api/spans?limit=1001", 400), ("/api/spans?track=-5", 400),
+    ("/api/history?names=cpu,zebra", 400), ("/api/history?from=5&to=1", 400), ("/api/history?points=1e9", 400), ("/api/tasks?after=nan", 400),
+    ("/api/tasks?limit=inf", 400), ("/report?recording=99", 404), ("/api/window?from=-1e300", 400), ("/api/window?tracks=2", 400),
+])
+def test_wrong_questions(serve, finished, path, status):
+    server = serve(finished)
+    got, headers, body = server.ask(path)
+    assert got == status and body.startswith(b'{"error":"') and body.count(b"\n") == 1
+    assert server.ask("/health")[0] == 200

@@ -1,0 +1,244 @@
+"""Clients that mean no good, or cannot do better: slow, huge, many, deaf. The server goes on for the others."""
+import os
+import resource
+import socket
+import struct
+import time
+
+import pytest
+from conftest import Events, wait_for
+
+CONNECTIONS = 128  # as VTI_SERVE_CONNECTIONS and so on
+STREAMS = 32
+REQUEST_SECONDS = 10
+
+
+def answer_of(peer):
+    """All that comes until the other side is done."""
+    text = b""
+    try:
+        while True:
+            piece = peer.recv(65536)
+            if not piece:
+                return text
+            text += piece
+    except OSError:
+        return text
+
+
+def is_well(server):
+    status, _, body = server.ask("/health")
+    return status == 200 and b'"ok"' in body
+
+
+def memory_of(server):
+    with open(f"/proc/{server.process.pid}/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+@pytest.mark.parametrize("what", ["line", "header", "headers", "query", "cookie"])
+def test_too_much(serve, finished, what):
+    """Request lines and headers beyond the limit: refused, with little memory."""
+    server = serve(finished)
+    much = "x" * 200000
+    text = {"line": f"GET /{much} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n",
+            "header": f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nX: {much}\r\n\r\n",
+            "headers": f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n" + "".join(f"X{i}: y\r\n" for i in range(20000)) + "\r\n",
+            "query": f"GET /health?{much} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n",
+            "cookie": f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nCookie: {much}\r\n\r\n"}[what]
+    with server.connect() as peer:
+        try:
+            peer.sendall(text.encode())
+        except OSError:
+            pass  # it was cut off while it spoke
+        said = answer_of(peer)
+    assert not said or said.split()[1] in (b"400", b"413", b"414", b"431"), said[:80]
+    assert is_well(server)
+
+
+def test_bodies(serve, finished):
+    server = serve(finished)
+    assert server.ask("/health", body=b"x" * 100)[0] == 413
+    with server.connect() as peer:
+        peer.sendall(server.request("/health", "Transfer-Encoding: chunked"))
+        assert b" 413 " in peer.recv(4096)
+    with server.connect() as peer:  # promised, never sent
+        peer.sendall(server.request("/health", "Content-Length: 999999999999"))
+        assert b" 413 " in peer.recv(4096)
+    assert is_well(server)
+
+
+NOISE = [
+    b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"a" * 500, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 5000,
+    b"GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"GET /health HTTP/1.1\r\nHost : x\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nContent-Length: -5\r\n\r\n", b"GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    b"GET /%00%ff%fe HTTP/1.1\r\nHost: \xff\xfe\r\n\r\n", bytes(range(256)) * 20,
+]
+
+
+def test_noise(serve, finished):
+    """What is no request gets nothing but a refusal, or is let go."""
+    server = serve(finished)
+    peers = []
+    for text in NOISE:
+        peers.append(server.connect())
+        peers[-1].sendall(text)
+        peers[-1].shutdown(socket.SHUT_WR)
+    assert is_well(server)
+    for text, peer in zip(NOISE, peers):
+        said = answer_of(peer)
+        peer.close()
+        assert not said or said.split()[1][:1] == b"4" or said.split()[1] == b"505", (text[:40], said[:80])
+        assert b"classify" not in said
+    assert is_well(server)
+
+
+def test_slow_headers(serve, finished):
+    """A byte now and then does not hold a place for ever."""
+    server = serve(finished)
+    peers = [server.connect() for _ in range(20)]
+    text = server.request("/health")[:-4] + b"\r\nX: "
+    for peer in peers:
+        peer.settimeout(0.05)
+        peer.sendall(text)
+
+    def are_gone():
+        for peer in list(peers):
+            try:
+                peer.send(b"x")
+                if peer.recv(100) == b"":
+                    peers.remove(peer)
+            except socket.timeout:
+                pass
+            except OSError:
+                peers.remove(peer)
+        return not peers
+    assert is_well(server)
+    wait_for(are_gone, "slow clients to be let go")
+    assert is_well(server)
+
+
+def test_many_connections(serve, finished):
+    """Beyond the limit connections are closed at once; when the others go there is room again."""
+    server = serve(finished)
+    assert is_well(server)
+    peers = [server.connect() for _ in range(CONNECTIONS + 100)]
+    refused = 0
+    for peer in peers:
+        peer.settimeout(0.02)
+        try:
+            refused += peer.recv(10) == b""
+        except socket.timeout:
+            pass
+        except OSError:
+            refused += 1
+    assert refused >= 50
+    for peer in peers:
+        peer.close()
+
+    def has_room():
+        try:
+            return is_well(server)
+        except OSError:
+            return False
+    wait_for(has_room, "room for a client")
+
+
+def test_many_streams(serve, monitored):
+    """Event streams have a limit of their own, and leave connections for others."""
+    program = monitored()
+    server = serve(program.path)
+    streams = [Events(server) for _ in range(STREAMS)]
+    assert server.ask("/api/events")[0] == 429
+    assert is_well(server)
+    server.wait(lambda state: state["cost"]["clients"] == STREAMS, "all streams")
+    for stream in streams:
+        stream.close()
+    wait_for(lambda: server.state()["cost"]["clients"] == 0, "streams to be seen as gone")
+    stream = Events(server)
+    assert next(iter(stream))[0] == "state"
+    stream.close()
+
+
+def test_deaf_streams(serve, monitored):
+    """Clients that do not read: no queue grows, others get every state, and they are let go."""
+    program = monitored()
+    server = serve(program.path)
+    deaf = []
+    for _ in range(10):
+        peer = socket.socket()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        peer.connect(("127.0.0.1", server.port))
+        peer.sendall(server.request("/api/events"))
+        deaf.append(peer)
+    program.tell("round 1")
+    stream = iter(Events(server))
+    before = None
+    for _ in range(40):  # about ten seconds of states
+        name, data = next(stream)
+        if name == "state" and before is None:
+            before = memory_of(server)
+    assert memory_of(server) - before < 8 << 20
+    assert is_well(server)
+    wait_for(lambda: server.state()["cost"]["clients"] == 1, "deaf clients to be let go", 180)
+    for peer in deaf:
+        peer.close()
+
+
+def test_resets(serve, finished):
+    """Connections that are torn down in the middle of an answer."""
+    server = serve(finished)
+    for path in ("/api/state", "/api/events", "/status", "/report", "/api/window?pixels=4000") * 10:
+        peer = server.connect()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.sendall(server.request(path))
+        peer.recv(1)
+        peer.close()
+    wait_for(lambda: server.state()["cost"]["clients"] == 0, "streams to be seen as gone")
+    assert is_well(server)
+
+
+def test_pipelined(serve, finished):
+    server = serve(finished)
+    with server.connect() as peer:
+        peer.sendall(server.request("/health") * 50 + server.request("/nothing", "Connection: close"))
+        said = answer_of(peer)
+    assert said.count(b'"status":"ok"') == 50 and b" 404 " in said
+
+
+def test_recording_goes_away(serve, monitored, tmp_path):
+    """A recording that is deleted, or cut off, is no reason to fall over."""
+    program = monitored()
+    program.tell("round 1")
+    server = serve(program.path)
+    server.wait(lambda state: state["span_count"] > 100, "spans")
+    os.unlink(program.path)
+    time.sleep(0.5)
+    assert is_well(server) and server.state()["span_count"] > 100
+    assert server.ask("/api/window")[0] in (200, 503)
+    assert server.ask("/report")[0] in (404, 503)
+
+
+def test_hostile_names(serve, tmp_path):
+    """Texts of a program are text: nothing in them becomes anything else."""
+    import sys
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reader"))
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("cli_conftest", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli",
+                                                                               "conftest.py"))
+    cli = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(cli)
+    made = cli.NewRecording()
+    name = '</script><script>alert(1)</script>"\\\n\r\x01\x7f\u2028event: end'
+    made.site(1, name)
+    events = made.events(0, 0)
+    events.begin(1000, 1)
+    events.end(2000)
+    events.write()
+    server = serve(made.save(tmp_path / "evil.vt"))
+    state = server.wait(lambda state: state["spans"]["list"], "the span")
+    assert state["spans"]["list"][0]["name"] == name
+    stream = iter(Events(server))
+    assert next(stream)[1]["spans"]["list"][0]["name"] == name
+    assert server.json("/api/window")["names"] == [name]
+    assert server.ask("/metrics")[0] == 200

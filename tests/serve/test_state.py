@@ -1,0 +1,312 @@
+"""What the server says of a program: the same numbers as the program knows, while it runs and afterwards."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import PROGRAMS, VENTURI, Events, Monitored, environment, named, wait_for
+
+
+def has_all(children):
+    """Everything of that many children has come: 100 messages each."""
+    def test(state):
+        classify = named(state["spans"], "classify")
+        step = named(state["steps"], "ClassifyStep", "source")
+        tasks = named(state["tasks"]["groups"], "sum")
+        return classify and step and tasks and classify["count"] == step["count"] == tasks["ended"] == 100 * children
+    return test
+
+
+def check(state, children):
+    classify = named(state["spans"], "classify")
+    request = named(state["spans"], "request")
+    step = named(state["steps"], "ClassifyStep", "source")
+    tasks = named(state["tasks"]["groups"], "sum")
+    assert classify["errors"] == 10 * children and state["errors"] >= 10 * children
+    assert request["count"] == 100 * children  # a trace point is an async span
+    assert sum(classify["buckets"]) == classify["count"]
+    assert 0 < classify["min_ns"] <= classify["p50_ns"] <= classify["p99_ns"] <= classify["max_ns"]
+    assert classify["sum_ns"] >= 100 * children * 15000
+    assert (step["messages"], step["failed"], step["prefix"]) == (200 * children, 10 * children, "test_step")
+    assert step["sum_ns"] == 1500000 * 100 * children and step["processes"] == children
+    assert step["pre"] == {"count": 100 * children, "sum_ns": 1000 * 100 * children, "max_ns": 1000}
+    assert step["lag_ns"] == 250000000
+    assert (tasks["done"], tasks["failed"], tasks["result_bytes"]) == (99 * children, children, 800 * children)
+    assert state["lost_events"] == 0 and state["damage"] == 0
+
+
+def test_live(serve, monitored):
+    """Numbers of a program that runs, then more of them, then those of one that is over."""
+    program = monitored()
+    server = serve(program.path)
+    program.tell("round 2")
+    state = server.wait(has_all(2), "two children")
+    check(state, 2)
+    assert state["is_growing"] and state["kind"] == "file" and state["title"] == "monitored"
+    assert [one for one in state["processes"]["list"] if one["pid"] == program.pid][0]["is_running"]
+    killed = [one for one in state["processes"]["list"] if one["how"] == "signal"]
+    assert len(killed) == 1 and killed[0]["status"] == 9 and not killed[0]["is_running"]
+    program.tell("round 3")
+    check(server.wait(has_all(5), "five children"), 5)
+    program.stop()
+    state = server.wait(lambda state: not state["is_growing"], "the end")
+    check(state, 5)
+    assert not [one for one in state["processes"]["list"] if one["is_running"]]
+    assert not [one for one in state["threads"]["list"] if one["is_running"]]
+
+
+def test_resources_and_open_spans(serve, monitored, tmp_path):
+    """CPU and memory come from the drainer; a span that is open is shown as running."""
+    program = monitored()
+    server = serve(program.path)
+    program.tell("busy 300")
+    state = server.wait(lambda state: state["resources"] and (state["resources"]["cpu_ns"] or 0) >= 250e6, "a reading")
+    assert state["resources"]["memory_bytes"] > 100000 and state["resources"]["processes"] >= 1
+    assert state["cpu_count"] == os.cpu_count()
+    assert state["cost"]["server_cpu_ns"] > 0 and state["cost"]["server_memory_bytes"] > 0
+    assert state["energy"] is None and state["ship"] is None and state["cluster"] is None
+
+
+def test_finished(serve, finished):
+    """Everything of a recording that is over, and the same numbers as `venturi report` has."""
+    server = serve(finished)
+    state = server.wait(lambda state: state["caught_up"] == 1, "all of it")
+    check(state, 2)
+    report = json.loads(subprocess.run([VENTURI, "report", "--json", finished], capture_output=True, text=True, check=True).stdout)
+    assert state["span_count"] == sum(one["count"] for one in report["spans"])
+    assert all(one["per_s"] == 0 for one in state["spans"]["list"])  # what happened then does not happen now
+
+
+def test_energy(serve, monitored):
+    program = monitored("--energy")
+    server = serve(program.path)
+    program.tell("busy 500")
+    energy = server.wait(lambda state: state["energy"] and state["energy"]["own_joules"], "joules")["energy"]
+    assert 0 < energy["own_joules"] <= energy["joules"]
+    assert {one["name"] for one in energy["parts"]} >= {"cpu"}
+
+
+def test_events(serve, monitored):
+    """The stream has the state first, then tasks with their names, then the end."""
+    program = monitored()
+    server = serve(program.path)
+    events = Events(server)
+    seen, names, numbers = [], {}, []
+    program.tell("round 1")
+    for name, data in events:
+        seen.append(name)
+        if name == "tasks":
+            assert data["first"] == (numbers[-1] + 1 if numbers else 1) and not data["skipped"]
+            names.update(data["names"])
+            numbers += [task[0] for task in data["tasks"]]
+            if sum(names.get(str(task[1])) == "sum" for task in data["tasks"]) and len(numbers) >= 100:
+                break
+    assert seen[0] == "state"
+    assert numbers == list(range(1, len(numbers) + 1)) and "sum" in names.values()
+    server.process.terminate()
+    for name, _ in events:
+        seen.append(name)
+    assert seen[-1] == "end"
+    assert server.stop() == 0
+    events.close()
+
+
+def test_tasks(serve, finished):
+    server = serve(finished)
+    server.wait(lambda state: state["caught_up"] == 1, "all of it")
+    answer = server.json("/api/tasks?limit=5000")
+    sums = [task for task in answer["tasks"] if answer["names"][str(task[1])] == "sum"]
+    assert len(sums) == 200 and sum(task[3] == 2 for task in sums) == 2
+    assert all(task[6] >= task[5] > 1e12 for task in sums)
+    few = server.json(f"/api/tasks?after={answer['tasks'][-1][0] - 3}")
+    assert [task[0] for task in few["tasks"]] == [task[0] for task in answer["tasks"][-3:]]
+
+
+def test_window_and_spans(serve, finished):
+    """A picture of all of it; the spans of a name are found one by one."""
+    server = serve(finished)
+    window = server.json("/api/window?pixels=200")
+    drawn = sum(rect[4] for track in window["tracks"] for rect in track["rects"])
+    state = server.wait(lambda state: state["caught_up"] == 1, "all of it")
+    assert 0 < drawn <= sum(thread["spans"] for thread in state["threads"]["list"])  # short ones are folded; async ones are not drawn
+    assert "round" in window["names"]
+    assert window["from_ns"] == 0 and window["to_ns"] == window["duration_ns"]
+    assert all(len(track["busy"]) == (200 + 2) // 3 * 4 for track in window["tracks"])
+    found = server.json("/api/spans?name=classify&limit=1000")
+    assert len(found["list"]) == 200 and not found["more"]
+    assert sum(span["error"] == "ValueError: a bad message" for span in found["list"]) == 20
+    track = found["list"][0]["track"]
+    half = server.json(f"/api/window?track={track}&pixels=50")
+    assert [one["track"] for one in half["tracks"]] == [track]
+    assert server.json("/api/spans?name=classify&limit=3")["more"]
+
+
+def test_functions(serve, tmp_path):
+    """Functions of Python are counted by call."""
+    script = tmp_path / "calls.py"
+    script.write_text("def inner(): pass\nfor _ in range(500): inner()\n")
+    done = subprocess.run([VENTURI, "run", "-q", "-o", "calls.vt", str(script)], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    listed = serve(tmp_path / "calls.vt").json("/api/functions")["list"]
+    if not listed:
+        pytest.skip("no extension for this Python")
+    assert [one["calls"] for one in listed if one["name"] == "inner"] == [500]
+
+
+def test_history(serve, monitored):
+    program = monitored()
+    server = serve(program.path)
+    program.tell("round 1")
+
+    def look():
+        answer = server.json("/api/history?names=memory,spans")
+        return answer if len(answer["times_ms"]) > 20 else None
+    answer = wait_for(look, "history")
+    assert set(answer["series"]) == {"memory", "spans"} and answer["step_ms"] % 100 == 0
+    assert all(len(one) == len(answer["times_ms"]) for one in answer["series"].values())
+    assert answer["times_ms"] == sorted(set(answer["times_ms"]))
+    assert any(value and value > 0 for value in answer["series"]["memory"])
+
+
+def test_history_file(serve, monitored, tmp_path):
+    """Kept in SQLite, found again by the next server; a file that is something else is left alone."""
+    program = monitored()
+    path = tmp_path / "history.db"
+    server = serve(program.path, "--history", path)
+    wait_for(lambda: len(server.json("/api/history")["times_ms"]) > 10, "history")
+    assert server.stop() == 0
+    again = serve(program.path, "--history", path)
+    assert len(again.json("/api/history?names=cpu&points=5000")["times_ms"]) > 10
+    other = tmp_path / "other.db"
+    import sqlite3
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE mine (a)")
+    before = other.read_bytes()
+    done = subprocess.run([VENTURI, "serve", program.path, "--history", str(other)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "not a history" in done.stderr and done.stderr.count("\n") == 1
+    assert other.read_bytes() == before
+
+
+def test_report(serve, finished, monitored):
+    """The page of `venturi report`, of a finished recording and of one that grows."""
+    server = serve(finished)
+    status, headers, body = server.ask("/report", timeout=120)
+    assert status == 200 and headers["Content-Type"].startswith("text/html") and b"venturi-directory" in body
+    assert server.ask("/report", timeout=120)[2] == body
+    program = monitored("-f")
+    program.tell("round 1")
+    status, _, body = serve(program.path).ask("/report", timeout=120)
+    assert status == 200 and b"venturi-directory" in body
+
+
+def test_folder(serve, monitored, finished, tmp_path):
+    """Recordings of a folder are taken in as they appear; what is none is stepped over."""
+    folder = tmp_path / "several"
+    folder.mkdir()
+    (folder / "broken.vt").write_bytes(b"not a recording")
+    server = serve(folder)
+    assert server.state()["recordings"] == []
+    shutil.copy(finished, folder / "a.vt")
+    check(server.wait(has_all(2), "the first"), 2)
+    shutil.copy(finished, folder / "b.vt")
+    state = server.wait(has_all(4), "the second")
+    assert [one["name"] for one in state["recordings"]] == ["a.vt", "b.vt"] and state["kind"] == "folder"
+
+
+def test_spool(serve, monitored, tmp_path):
+    """A spool is one program: its steps and spans are counted once over all files."""
+    program = monitored("--spool", str(tmp_path / "spool"))
+    server = serve(tmp_path / "spool")
+    program.tell("round 1")
+    state = server.wait(has_all(1), "a child")
+    check(state, 1)
+    assert state["kind"] == "spool" and state["is_growing"]
+    program.stop()
+    state = server.wait(lambda state: not state["is_growing"], "the end")
+    check(state, 1)
+
+
+def test_process(serve, monitored):
+    """The number of a process leads to its recording; one that nobody records is seen from outside."""
+    program = monitored()
+    state = serve(str(program.pid)).state()
+    assert state["kind"] == "file" and state["path"] == os.path.realpath(program.path)
+    alone = subprocess.Popen(["sleep", "1000"])
+    try:
+        server = serve(str(alone.pid))
+        state = server.wait(lambda state: state["resources"], "a look")
+        assert state["kind"] == "process" and state["is_growing"]
+        assert [one["pid"] for one in state["processes"]["list"]] == [alone.pid]
+        assert state["resources"]["memory_bytes"] > 0
+    finally:
+        alone.kill()
+        alone.wait()
+    server.wait(lambda state: not state["is_growing"], "its end")
+
+
+def test_run_live(tmp_path):
+    """`run --live` says the address, shows the program, and ends with it."""
+    from conftest import Server
+    process = subprocess.Popen([VENTURI, "run", "--live=0", "-o", "live.vt", os.path.join(PROGRAMS, "monitored")], cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    try:
+        line = process.stderr.readline()
+        assert line.startswith("venturi: live  http://127.0.0.1:"), line
+        server = Server.__new__(Server)
+        server.address = line.split()[-1]
+        server.port = int(server.address.split("/status")[0].rsplit(":", 1)[1])
+        server.token = server.address.rsplit("token=", 1)[1]
+        process.stdout.readline()
+        process.stdin.write("round 1\n")
+        process.stdin.flush()
+        check(server.wait(has_all(1), "a child"), 1)
+    finally:
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    with pytest.raises(ConnectionRefusedError):
+        server.connect()
+
+
+def test_live_and_ring_exclude_each_other(tmp_path):
+    done = subprocess.run([VENTURI, "run", "--live", "--ring", "5s", "true"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and "--live and --ring" in done.stderr
+
+
+@pytest.mark.parametrize("words, message", [
+    (("nothing.vt",), "nothing.vt: cannot open it"),
+    (("999999999",), "there is no such process"),
+    (("a", "b"), "one recording, folder or process at a time"),
+    (("--port", "x"), "not a number"),
+    (("--bind", "example"), "not an address"),
+    (("--token", "short"), "the token must be"),
+    (("--zebra",), "no option --zebra"),
+    (("--host", "http://x"), "--host"),
+])
+def test_wrong_words(tmp_path, words, message):
+    """One line, exit code 2."""
+    done = subprocess.run([VENTURI, "serve", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment())
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_port_taken(serve, finished):
+    """The next one is used, and said."""
+    first = serve(finished)
+    second = serve(finished, "--port", str(first.port))
+    assert second.port > first.port
+    assert f"port {first.port} is taken, this is port {second.port}" in second.said[0]
+    assert second.json("/health")["status"] == "ok"
+
+
+def test_metrics(serve, finished):
+    server = serve(finished)
+    server.wait(lambda state: state["caught_up"] == 1, "all of it")
+    status, headers, body = server.ask("/metrics", token=False)
+    assert status == 200 and headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert b'venturi_span_duration_seconds_count{span="classify"} 200' in body
+    status, headers, body = server.ask("/metrics", token=False, headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+    assert headers["Content-Type"].startswith("application/openmetrics-text") and body.endswith(b"# EOF\n")
+
+
+def test_monitored_is_there():
+    assert os.path.exists(os.path.join(PROGRAMS, "monitored")) and Monitored
