@@ -118,6 +118,15 @@ static int order_functions(struct vti_diff *diff, struct vti_diff_rows *rows)
     return code;
 }
 
+static void note_load(struct vti_buf *doubts, const char *which, double others)
+{
+    if (others > 0)
+        vti_buf_printf(doubts,
+                       "other programs kept %.0f %% of the machine's CPUs busy during the %s run, "
+                       "so that its times may be longer\n",
+                       100 * others, which);
+}
+
 static void note_doubts(struct vti_diff *diff)
 {
     const struct vti_diff_side *base = diff->base;
@@ -141,6 +150,8 @@ static void note_doubts(struct vti_diff *diff)
     if (base->lost_events || now->lost_events)
         vti_buf_printf(doubts, "events were lost: %llu in the base, %llu in the new run\n",
                        (unsigned long long)base->lost_events, (unsigned long long)now->lost_events);
+    note_load(doubts, "base", base->others_busy);
+    note_load(doubts, "new", now->others_busy);
     if (!base->is_closed || !now->is_closed)
         vti_buf_printf(doubts, "the %s recording was cut off\n",
                        !base->is_closed && !now->is_closed ? "base and the new"

@@ -41,6 +41,7 @@ struct vti_diff_side {
     double duration_ns;                /* likewise */
     double self_ns; /* of all functions together, or of all spans if there are none */
     uint64_t lost_events;
+    double others_busy; /* share of the CPUs, where it is enough to lengthen times; else 0 */
     bool is_closed, is_sampled;
 };
 

@@ -1,5 +1,6 @@
 /* diff_side.c - what a comparison needs to know of one run, so that its recording can be closed again. */
 #include "analyze/diff.h"
+#include "analyze/resources.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -51,6 +52,17 @@ static int keep_facts(struct vti_diff_side *side, const vt_recording *recording)
     return keep_texts(side, info.command, host.cpu);
 }
 
+static int keep_load(struct vti_diff_side *side, vt_recording *recording)
+{
+    struct vti_resources resources;
+    int code = vti_resources_load(&resources, recording);
+
+    if (!code)
+        side->others_busy = vti_resources_others(&resources);
+    vti_resources_fini(&resources);
+    return code;
+}
+
 /* The table of another profiler counts where there are no trees: it has no paths. */
 static int load_counted(struct vti_diff_side *side, vt_recording *recording)
 {
@@ -85,6 +97,8 @@ int vti_diff_side_load(struct vti_diff_side *side, vt_recording *recording)
         code = vti_profile_make(&side->spans, &side->span_tree);
     if (!code)
         code = keep_facts(side, recording);
+    if (!code)
+        code = keep_load(side, recording);
     /* Spans are around calls: together they would count the same time twice. */
     side->self_ns = own_time(side->counted.row_count ? &side->counted : &side->spans);
     return code;

@@ -58,6 +58,8 @@ static int see(const struct vt_span *span, void *arg)
 
 static bool is_of(const struct vti_loss_stats *loss, const struct vt_track_info *track)
 {
+    if (loss->is_of_steps)
+        return false;
     if (loss->track != VT_NONE)
         return loss->track == track->id;
     return loss->process == VT_NONE || loss->process == track->process;

@@ -10,7 +10,6 @@
 #define ONE_CORE 1.15     /* up to that it is one core and what runs beside */
 #define QUARTER_LEAST 0.6 /* of one core, in each quarter of the run; readings are not that even */
 #define QUARTER_MOST 1.4
-#define OTHERS 0.25           /* of the machine: enough to lengthen every time that was measured */
 #define GROWTH 1.5            /* last quarter to first */
 #define GROWTH_BYTES 10000000 /* 10 MB: caches that fill are no finding */
 #define GROWTH_READINGS 16    /* four a quarter */
@@ -100,14 +99,15 @@ static void say_cpu(struct vti_finder *finder, const struct vti_resource_tree *t
     program_of(program, finder, tree);
     vti_text_duration(cpu, tree->cpu_s * 1e9);
     vti_text_duration(passed, passed_s * 1e9);
-    if (tree->cores < WAITING && tree->others_busy < OTHERS)
+    if (tree->cores < WAITING && tree->others_busy < VTI_OTHERS_BUSY)
         vti_finding_say(finder, VTI_SEVERITY_NOTICE, 1 - tree->cores, &whole, "",
                         "%s mostly waited: it used %s of CPU time in %s.", program, cpu, passed);
     else if (tree->cpu_count > 1 && tree->cores >= BUSY * tree->cpu_count)
         vti_finding_say(finder, VTI_SEVERITY_INFO, tree->cores / tree->cpu_count, &whole, "",
                         "%s kept all %u CPUs busy: %s of CPU time in %s.", program, tree->cpu_count,
                         cpu, passed);
-    else if (is_one_core(tree) && tree->cpu_count > 1 && threads > 1 && tree->others_busy < OTHERS)
+    else if (is_one_core(tree) && tree->cpu_count > 1 && threads > 1 &&
+             tree->others_busy < VTI_OTHERS_BUSY)
         vti_finding_say(finder, VTI_SEVERITY_NOTICE, 0.5, &whole, "",
                         "%u threads, but no more than one core was busy: %s of CPU time in %s on "
                         "%u CPUs.",
@@ -131,17 +131,13 @@ void vti_find_cpu(struct vti_finder *finder)
 void vti_find_busy_machine(struct vti_finder *finder)
 {
     const struct vti_resources *resources = &finder->study->resources;
-    const struct vti_resource_tree *most = NULL;
+    double most = vti_resources_others(resources);
 
-    for (size_t i = 0; i < resources->tree_count; i++)
-        if (resources->trees[i].others_busy >= OTHERS && seconds(&resources->trees[i]) >= LEAST_S &&
-            (!most || resources->trees[i].others_busy > most->others_busy))
-            most = &resources->trees[i];
-    if (most)
-        vti_finding_say(finder, VTI_SEVERITY_NOTICE, most->others_busy / 2, &whole, "",
+    if (most > 0)
+        vti_finding_say(finder, VTI_SEVERITY_NOTICE, most / 2, &whole, "",
                         "Other programs kept %s%.0f %% of the machine's CPUs busy meanwhile: "
                         "times may be longer than on an idle one.",
-                        resources->tree_count > 1 ? "up to " : "", most->others_busy * 100);
+                        resources->tree_count > 1 ? "up to " : "", most * 100);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -16,7 +16,9 @@ static const struct vti_evidence whole = {.what = "recording", .id = VT_NONE};
 void vti_find_losses(struct vti_finder *finder)
 {
     const struct vti_losses *losses = &finder->study->overview.losses;
-    uint64_t lost = losses->lost_events + finder->study->calls.lost_calls;
+    uint64_t steps = finder->study->steps.lost; /* they have a rule of their own */
+    uint64_t events = losses->lost_events > steps ? losses->lost_events - steps : 0;
+    uint64_t lost = events + finder->study->calls.lost_calls;
     double all = (double)lost + (double)finder->study->info.event_count;
     const char *reason = "";
     char number[VTI_NUMBER_BYTES];
@@ -29,7 +31,8 @@ void vti_find_losses(struct vti_finder *finder)
     if (!lost)
         return;
     for (size_t i = 0; i < losses->count && !*reason; i++)
-        if (!losses->items[i].is_wanted && !losses->items[i].is_process)
+        if (!losses->items[i].is_wanted && !losses->items[i].is_process &&
+            !losses->items[i].is_of_steps)
             reason = losses->items[i].reason;
     share = (double)lost / all;
     vti_finding_say(finder, share >= LOST_SHARE ? VTI_SEVERITY_WARNING : VTI_SEVERITY_NOTICE, share,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "venturi/span.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool has_counters(const vt_recording *recording)
@@ -62,6 +63,34 @@ static int count(struct vti_items *items, vt_recording *recording)
     return code;
 }
 
+/* Less than nothing is no amount of work. */
+static void drop_nonsense(struct vti_items *items)
+{
+    if (!(items->raw >= 0 && isfinite(items->raw))) {
+        items->is_counted = false;
+        items->raw = 0;
+    }
+    if (!(items->effective >= 0 && isfinite(items->effective))) {
+        items->has_effective = false;
+        items->effective = 0;
+    }
+}
+
+/* From the first reading of all to the last: the start of an interpreter is in it, as in the CPU time. */
+static double wall_of(const struct vti_resources *resources)
+{
+    int64_t begin_ns = INT64_MAX;
+    int64_t end_ns = INT64_MIN;
+
+    for (size_t i = 0; i < resources->tree_count; i++) {
+        const struct vti_resource_tree *tree = &resources->trees[i];
+
+        begin_ns = tree->begin_ns < begin_ns ? tree->begin_ns : begin_ns;
+        end_ns = tree->end_ns > end_ns ? tree->end_ns : end_ns;
+    }
+    return end_ns > begin_ns ? ((double)end_ns - (double)begin_ns) / 1e9 : 0;
+}
+
 int vti_items_load(struct vti_items *items, vt_recording *recording)
 {
     struct vti_resources resources = {0};
@@ -80,10 +109,13 @@ int vti_items_load(struct vti_items *items, vt_recording *recording)
             items->cpu_s += resources.trees[i].cpu_s;
         items->cores = resources.trees[0].cpu_count;
     }
+    drop_nonsense(items);
     if (!items->has_effective)
         items->effective = items->raw;
     vt_recording_info(recording, &info);
-    items->wall_s = (double)info.duration_ns / 1e9;
+    items->wall_s = wall_of(&resources);
+    if (!(items->wall_s > 0))
+        items->wall_s = (double)info.duration_ns / 1e9;
     vti_resources_fini(&resources);
     return code;
 }

@@ -12,9 +12,9 @@ struct vti_items {
     bool is_counted, has_effective;
     double raw;       /* items */
     double effective; /* those that ran to the end; the same as raw where nobody said */
-    double wall_s;    /* of the whole recording */
-    double cpu_s;     /* of the program, all its processes; negative: unknown */
-    double cores;     /* that it was given; 0: unknown */
+    double wall_s; /* of the whole run, as CPU time and energy are: between readings, else events */
+    double cpu_s;  /* of the program, all its processes; negative: unknown */
+    double cores;  /* that it was given; 0: unknown */
 };
 
 /* None at all is no error. 0 or a negative code. */

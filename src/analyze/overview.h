@@ -32,8 +32,9 @@ struct vti_loss_stats {
     uint32_t process, track; /* ids, or VT_NONE */
     uint64_t gaps, events;
     bool is_lower_bound;
-    bool is_process; /* one whole process for each gap */
-    bool is_wanted;  /* sliced away, or overwritten as asked: nothing is lost */
+    bool is_process;  /* one whole process for each gap */
+    bool is_of_steps; /* messages of steps: no event is missing */
+    bool is_wanted;   /* sliced away, or overwritten as asked: nothing is lost */
     int64_t begin_ns, end_ns;
 };
 

@@ -62,6 +62,28 @@ int64_t vti_rank_entry(struct vti_rank *rank, const char *name, size_t len)
     return index;
 }
 
+int vti_rank_add(struct vti_rank *rank, const struct vti_rank_row *row)
+{
+    int64_t at = vti_rank_entry(rank, row->name, row->len);
+    struct vti_rank_entry *entry;
+
+    if (at < 0)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    rank->is_recording = true;
+    entry = &rank->entries[at];
+    entry->total = row->total;
+    entry->max = row->max;
+    entry->avg = row->avg;
+    entry->min = row->min;
+    entry->p50 = row->p50;
+    entry->p99 = row->p99;
+    entry->self = row->self;
+    entry->count = row->count;
+    entry->unfinished = row->unfinished;
+    entry->errors = row->errors;
+    return 0;
+}
+
 int vti_rank_note(struct vti_rank_entry *entry, double duration)
 {
     double ns = duration * 1e9;

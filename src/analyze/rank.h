@@ -7,6 +7,8 @@
 #ifndef VENTURI_ANALYZE_RANK_H
 #define VENTURI_ANALYZE_RANK_H
 
+#include "venturi/read.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +58,13 @@ int vti_rank_file(struct vti_rank *rank, const char *path);
 char *vti_rank_log_room(struct vti_rank *rank, size_t *room);
 int vti_rank_log_filled(struct vti_rank *rank, size_t count);
 int vti_rank_log_end(struct vti_rank *rank);
+
+/* The same for a recording that is open; it stays the caller's. */
+int vti_rank_opened(struct vti_rank *rank, vt_recording *recording);
+
+/* A row that somebody else has summed up, a store for example; times that it does not know are NaN. Ranked as those of a recording. 0 or
+ * VTI_E_NOMEM. */
+int vti_rank_add(struct vti_rank *rank, const struct vti_rank_row *row);
 
 bool vti_rank_is_recording(const struct vti_rank *rank);
 void vti_rank_lines(const struct vti_rank *rank, struct vti_rank_lines *lines);

@@ -143,6 +143,6 @@ int vti_rank_compat_line(struct vti_rank *rank, const char *text, size_t len)
     if (entry < 0)
         return (int)entry;
     rank->lines.stops++;
-    vti_rank_add(&rank->entries[entry], duration);
+    vti_rank_entry_add(&rank->entries[entry], duration);
     return 0;
 }

@@ -91,7 +91,7 @@ int vti_rank_scan(struct vti_rank *rank, const char **at, const char *end);
 
 /* The entry of a name that stands in the buffer: behind it VTI_SCAN_NAME bytes can be read. */
 int64_t vti_rank_find(struct vti_rank *rank, const struct vti_log_field *name);
-void vti_rank_add(struct vti_rank_entry *entry, double duration);
+void vti_rank_entry_add(struct vti_rank_entry *entry, double duration);
 
 /* Counts any line. */
 int vti_rank_count_line(struct vti_rank *rank, const struct vti_log_line *line);

@@ -76,7 +76,7 @@ int vti_rank_count_line(struct vti_rank *rank, const struct vti_log_line *line)
         return 0;
     }
     rank->lines.stops++;
-    vti_rank_add(&rank->entries[entry], line->duration);
+    vti_rank_entry_add(&rank->entries[entry], line->duration);
     if (!is_wide)
         return 0;
     rank->entries[entry].self += self;

@@ -141,24 +141,24 @@ static int take_trust(struct vti_rank *rank, const vt_recording *recording)
     return 0;
 }
 
-int vti_rank_recording(struct vti_rank *rank, const char *path)
+int vti_rank_opened(struct vti_rank *rank, vt_recording *recording)
 {
     static const struct vt_filter all = {INT64_MIN, INT64_MAX, VT_NONE};
-    vt_recording *recording = NULL;
+    struct vt_recording_info info;
     struct vt_stats stats = {0};
     bool is_walk_due = rank->options.is_raw;
-    int code = vt_recording_open(&recording, path);
+    int code = vt_stats_query(recording, &all, &stats);
 
-    if (code)
-        return code;
-    code = vt_stats_query(recording, &all, &stats);
+    rank->is_recording = true;
     if (code)
         goto out;
     code = take_trust(rank, recording); /* now that every block has been looked at */
     if (code)
         goto out;
     if (stats.site_count == 0) {
-        code = vti_fail(VTI_E_EMPTY, "%s: holds no spans (venturi stats shows functions)", path);
+        vt_recording_info(recording, &info);
+        code = vti_fail(VTI_E_EMPTY, "%s: holds no spans (venturi stats shows functions)",
+                        info.path);
         goto out;
     }
     code = add_sites(rank, recording, &stats, &is_walk_due);
@@ -166,6 +166,17 @@ int vti_rank_recording(struct vti_rank *rank, const char *path)
         code = walk_spans(rank, recording, &all);
 out:
     vt_stats_free(&stats);
+    return code;
+}
+
+int vti_rank_recording(struct vti_rank *rank, const char *path)
+{
+    vt_recording *recording = NULL;
+    int code = vt_recording_open(&recording, path);
+
+    if (code)
+        return code;
+    code = vti_rank_opened(rank, recording);
     vt_recording_close(recording);
     return code;
 }

@@ -226,7 +226,7 @@ int64_t vti_rank_find(struct vti_rank *rank, const struct vti_log_field *name)
     return index;
 }
 
-void vti_rank_add(struct vti_rank_entry *entry, double duration)
+void vti_rank_entry_add(struct vti_rank_entry *entry, double duration)
 {
     if (entry->count++ == 0) {
         entry->total = entry->max = entry->min = duration; /* 0 + -0.0 would lose the sign */
@@ -271,7 +271,7 @@ int vti_rank_scan(struct vti_rank *rank, const char **at, const char *end)
             entry = vti_rank_find(rank, &line.name);
             if (entry < 0)
                 return (int)entry;
-            vti_rank_add(&rank->entries[entry], line.duration);
+            vti_rank_entry_add(&rank->entries[entry], line.duration);
             rank->lines.stops++;
         } else {
             rank->lines.starts++;

@@ -15,6 +15,8 @@
 #define SHORTEST_NS                                                                                \
     100000000 /* below this the machine's own steps of 10 ms are most of what they say */
 
+#define STARTED_NS 200000000 /* shorter runs are start-up: nothing is said of their machine */
+
 struct job {
     struct vti_resources *resources; /* the result, as it grows */
     struct vti_ids trees;            /* by number */
@@ -358,6 +360,20 @@ const struct vti_resource_point *vti_resource_at(const struct vti_resource_serie
             high = middle;
     }
     return low ? &series->points[low - 1] : NULL;
+}
+
+double vti_resources_others(const struct vti_resources *resources)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < resources->tree_count; i++) {
+        const struct vti_resource_tree *tree = &resources->trees[i];
+
+        if (tree->others_busy >= VTI_OTHERS_BUSY && tree->others_busy > most &&
+            tree->end_ns - tree->begin_ns >= STARTED_NS)
+            most = tree->others_busy;
+    }
+    return most;
 }
 
 static void add_bytes(struct vti_buf *out, const struct vti_resource_tree *tree,

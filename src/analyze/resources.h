@@ -74,6 +74,11 @@ void vti_resources_fini(struct vti_resources *resources);
 const struct vti_resource_point *vti_resource_at(const struct vti_resource_series *series,
                                                  int64_t time_ns);
 
+/* The largest share of the machine's CPUs that others kept busy during a tree of processes, where that is enough to lengthen every
+ * time that was measured; else 0. */
+#define VTI_OTHERS_BUSY 0.25
+double vti_resources_others(const struct vti_resources *resources);
+
 /* "Resources: CPU 3.2 s (80 % of one core), peak memory 210 MB, read 12 MB, wrote 3 MB", without a line end. */
 void vti_resources_sentence(struct vti_buf *out, const struct vti_resource_tree *tree);
 

@@ -123,6 +123,8 @@ int vti_study_load(struct vti_study *study, vt_recording *recording, bool is_raw
     if (!code)
         code = load_tasks(study);
     if (!code)
+        code = vti_step_sums_load(&study->steps, recording);
+    if (!code)
         code = vti_resources_load(&study->resources, recording);
     if (!code)
         code = vti_energy_load(&study->energy, recording);
@@ -151,5 +153,6 @@ void vti_study_fini(struct vti_study *study)
     vti_tasks_free(&study->tasks);
     vti_task_times_fini(&study->task_times);
     vti_task_paths_fini(&study->task_paths);
+    vti_step_sums_fini(&study->steps);
     vti_energy_fini(&study->energy);
 }

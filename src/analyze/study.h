@@ -10,6 +10,7 @@
 #include "analyze/overview.h"
 #include "analyze/profile.h"
 #include "analyze/resources.h"
+#include "analyze/steps.h"
 #include "analyze/tasks_idle.h"
 #include "analyze/tasks_path.h"
 #include "analyze/traces.h"
@@ -33,6 +34,7 @@ struct vti_study {
     struct vti_tasks tasks;
     struct vti_task_times task_times; /* of these */
     struct vti_task_paths task_paths;
+    struct vti_step_sums steps;
     struct vti_energy energy;
     int64_t overhead_ns; /* our own cost in spans and calls together, also if it was left in */
     double overhead_share;

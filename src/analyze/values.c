@@ -140,7 +140,7 @@ const char *vti_site_kind_text(enum vt_site_type type)
 {
     static const char *const texts[] = {
         [VT_SITE_SPAN] = "span", [VT_SITE_COUNTER] = "counter",   [VT_SITE_MARK] = "mark",
-        [VT_SITE_KEY] = "key",   [VT_SITE_FUNCTION] = "function",
+        [VT_SITE_KEY] = "key",   [VT_SITE_FUNCTION] = "function", [VT_SITE_STEP] = "step",
     };
 
     return texts[type];

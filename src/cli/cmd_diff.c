@@ -101,13 +101,20 @@ static int compare(struct vti_comparison *quantities, const struct side *base,
 struct page_job {
     const struct request *request;
     const struct vti_diff *diff;
+    const struct vti_comparison *quantities;
 };
 
 static int make_page(const struct vti_sink *sink, void *arg)
 {
     const struct page_job *job = arg;
+    const char *const *files = job->request->files;
+    struct vti_buf sentences = {0};
+    int code;
 
-    return vti_page_diff(job->diff, job->request->files[0], job->request->files[1], sink);
+    vti_diff_sentences(&sentences, job->quantities);
+    code = vti_page_diff(job->diff, &sentences, files[0], files[1], sink);
+    vti_buf_fini(&sentences);
+    return code;
 }
 
 static int show(const struct request *request, const struct vti_diff *diff,
@@ -120,22 +127,23 @@ static int show(const struct request *request, const struct vti_diff *diff,
                                        .sort = request->sort,
                                        .limit = request->limit,
                                        .has_all = request->has_all};
-    struct page_job job = {request, diff};
+    struct page_job job = {request, diff, quantities};
     int code;
 
     if (!diff->function_count)
         return vti_cmd_fail("diff", "neither of them holds functions or spans to compare");
-    if (request->output.path)
-        return vti_page_output_write("diff", &request->output, make_page, &job);
-    code = request->is_json ? vti_diff_json(&view) : vti_diff_print(&view);
-    fflush(stdout);
-    if (code)
-        return vti_cmd_error("diff", code);
-    if (!diff->common) {
-        vti_cmd_warn("diff", "the two have no function and no span in common");
-        return VTI_EXIT_UNSURE;
+    if (request->output.path) {
+        code = vti_page_output_write("diff", &request->output, make_page, &job);
+    } else {
+        code = request->is_json ? vti_diff_json(&view) : vti_diff_print(&view);
+        fflush(stdout);
+        code = code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;
     }
-    return VTI_EXIT_OK;
+    if (!code && !diff->common) {
+        vti_cmd_warn("diff", "the two have no function and no span in common");
+        code = VTI_EXIT_UNSURE;
+    }
+    return code;
 }
 
 static int run(int argc, char **argv)

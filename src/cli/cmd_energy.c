@@ -78,7 +78,7 @@ static int print(const struct request *request)
         code = vti_energy_print_items(view);
     if (!code)
         code = vti_energy_print_table(view);
-    return code || !view->energy->tables[view->by].count ? code : vti_energy_print_rule();
+    return code || !view->energy->tables[view->by].count ? code : vti_energy_print_rule(view);
 }
 
 static bool has_joules(const struct vti_energy *energy)

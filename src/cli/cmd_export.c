@@ -7,6 +7,7 @@
 #include "cli/render.h"
 #include "cli/stop.h"
 #include "export/export.h"
+#include "model/step_log.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,7 +155,12 @@ static void warn_if_empty(const struct request *request, vt_recording *recording
     vt_recording_info(recording, &info);
     if (!request->exporter->is_of_events || info.event_count)
         return;
-    if (!request->exporter->is_of_tasks || !has_tasks(recording))
+    if (request->exporter->is_of_tasks && has_tasks(recording))
+        return;
+    if (vti_steps_are_there(recording))
+        vti_cmd_warn("export", "%s: holds no spans, but steps (-f steps, or -f jsonl)",
+                     request->file);
+    else
         vti_cmd_warn("export",
                      "%s: holds no spans (functions: -f pstats, collapsed, speedscope, pprof or "
                      "callgrind; with `run --timeline` they are spans)",

@@ -187,6 +187,9 @@ static void print_recording(const struct vti_info *all)
                    all->sources == 1 ? "" : "s");
     if (all->runs)
         print_tasks(all);
+    if (all->steps)
+        print_line("steps", "%llu record%s of steps (venturi report)",
+                   (unsigned long long)all->steps, all->steps == 1 ? "" : "s");
     if (all->readings)
         print_line("resources", "%llu readings of %llu process%s (venturi query)",
                    (unsigned long long)all->readings, (unsigned long long)all->watched,

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cmd.h"
+#include "cli/from_store.h"
+#include "cli/importing.h"
 #include "cli/rank_render.h"
 #include "cli/render.h"
 
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPT_WIDE, OPT_SORT, OPT_LIMIT, OPT_JSON, OPT_CSV, OPT_RAW, OPT_COMPAT, OPT_FORCE };
+enum { OPT_WIDE, OPT_SORT, OPT_LIMIT, OPT_JSON, OPT_CSV, OPT_RAW, OPT_COMPAT, OPT_FROM, OPT_FORCE };
 
 static const struct vti_option options[] = {
     [OPT_WIDE] = {'w', "wide", NULL, "also min, p50, p99, self time, unfinished, errors"},
@@ -21,6 +23,7 @@ static const struct vti_option options[] = {
     [OPT_CSV] = {0, "csv", NULL, "write CSV"},
     [OPT_RAW] = {0, "raw", NULL, "of a recording: times with Venturi's own cost left in"},
     [OPT_COMPAT] = {0, "compat", NULL, "of a log: repeat the mistakes of Mistral's script"},
+    [OPT_FROM] = {0, "from", "URL", "of a store: elasticsearch://HOST sums up, redis://HOST"},
     [OPT_FORCE] = {'f', "force", NULL, "replace OUT if it exists"},
     {0},
 };
@@ -31,8 +34,10 @@ struct request {
     const char *file;
     const char *out; /* NULL: standard output */
     const char *sort;
+    const char *from; /* a store instead of a file */
     size_t limit;
     bool is_json, is_csv, force;
+    bool is_store_file; /* file://: notifications, one a line */
     struct vti_rank_options rank;
 };
 
@@ -48,6 +53,7 @@ static int take_arguments(struct request *request, int argc, char **argv)
         [OPT_CSV] = {.is_set = &request->is_csv},
         [OPT_RAW] = {.is_set = &request->rank.is_raw},
         [OPT_COMPAT] = {.is_set = &request->rank.is_compat},
+        [OPT_FROM] = {.text = &request->from},
         [OPT_FORCE] = {.is_set = &request->force},
     };
     int code = vti_args_collect(&vti_cmd_rank, argc, argv, places, operands, 2,
@@ -57,8 +63,18 @@ static int take_arguments(struct request *request, int argc, char **argv)
         code = vti_args_limit("rank", limit, 1, &request->limit);
     if (code)
         return code;
-    request->file = operands[0];
-    request->out = operands[1];
+    if (request->from && vti_from_file(request->from)) {
+        operands[1] = operands[0];
+        operands[0] = vti_from_file(request->from);
+        request->from = NULL;
+        request->is_store_file = true;
+    }
+    request->file = request->from ? request->from : operands[0];
+    request->out = request->from ? operands[0] : operands[1];
+    if (request->from && operands[1])
+        return vti_cmd_fail("rank", "--from: with it there is only OUT, and no FILE");
+    if (request->from && request->rank.is_compat)
+        return vti_cmd_fail("rank", "--compat: is for a log, not for a store");
     if (!request->file)
         return vti_cmd_fail("rank",
                             "which FILE? A recording, a trace log, or - for standard input");
@@ -156,10 +172,40 @@ static int fail_like_script(const struct request *request, int code)
     return code ? vti_cmd_error("rank", code) : VTI_EXIT_NO;
 }
 
-static int rank_file(struct vti_rank *rank, const struct request *request)
+/* A store gives a recording, or has summed up by itself. An exit code. */
+static int rank_store(struct vti_rank *rank, const struct request *request,
+                      struct vti_fetched *fetched)
+{
+    const char *options[] = {request->rank.is_wide ? "--wide" : NULL, NULL};
+    const struct vti_from_store from = {
+        .command = "rank", .action = "rank", .url = request->from, .options = options};
+    int code = vti_from_store(&from, fetched);
+
+    if (code)
+        return code;
+    code = fetched->recording ? vti_rank_opened(rank, fetched->recording)
+                              : vti_rows_rank(rank, &fetched->rows);
+    vt_recording_close(fetched->recording);
+    fetched->recording = NULL;
+    return code ? vti_cmd_error("rank", code) : 0;
+}
+
+static int rank_imported(struct vti_rank *rank, const char *path)
+{
+    vt_recording *recording = NULL;
+    int code = vti_importing_open("rank", path, &recording);
+
+    if (!code)
+        code = vti_rank_opened(rank, recording);
+    vt_recording_close(recording);
+    return code;
+}
+
+static int rank_file(struct vti_rank *rank, const struct request *request,
+                     struct vti_fetched *fetched)
 {
     const struct vti_rank_view view = {
-        .file = request->file,
+        .file = request->from ? fetched->shown : request->file,
         .is_file = request->out != NULL,
         .is_json = request->is_json,
         .is_csv = request->is_csv,
@@ -174,7 +220,12 @@ static int rank_file(struct vti_rank *rank, const struct request *request)
 
     if (is_talking)
         puts("Ranking profiled methods...");
-    code = vti_rank_file(rank, request->file);
+    if (request->from) /* what goes wrong is said there */
+        code = 0;
+    else if (request->is_store_file)
+        code = rank_imported(rank, request->file);
+    else
+        code = vti_rank_file(rank, request->file);
     if (code)
         return request->rank.is_compat ? fail_like_script(request, code)
                                        : vti_cmd_error("rank", code);
@@ -188,6 +239,8 @@ static int rank_file(struct vti_rank *rank, const struct request *request)
         return vti_cmd_error("rank", code);
     if (is_talking)
         printf("Ranking file was successfully created: %s\n", request->out);
+    if (request->from)
+        return VTI_EXIT_OK; /* venturi-fetch has said what there is to say */
     if (vti_rank_is_recording(rank))
         warn_about_recording(rank, shown);
     else if (!request->rank.is_compat)
@@ -205,6 +258,7 @@ static bool is_file(const char *path)
 
 static int run(int argc, char **argv)
 {
+    struct vti_fetched fetched = {0};
     struct request request = {0};
     struct vti_rank *rank;
     enum vti_rank_key key;
@@ -223,7 +277,10 @@ static int run(int argc, char **argv)
                             request.out);
     if (vti_rank_create(&rank, &request.rank))
         return vti_cmd_error("rank", VTI_E_NOMEM);
-    code = rank_file(rank, &request);
+    code = request.from ? rank_store(rank, &request, &fetched) : 0;
+    if (!code)
+        code = rank_file(rank, &request, &fetched);
+    vti_fetched_fini(&fetched);
     vti_rank_free(rank);
     return code;
 }

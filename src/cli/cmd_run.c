@@ -12,7 +12,9 @@
 #include "cli/python.h"
 #include "cli/quantity.h"
 #include "cli/run_energy.h"
+#include "cli/run_live.h"
 #include "cli/run_output.h"
+#include "cli/run_spool.h"
 #include "cli/run_summary.h"
 #include "drain/clock.h"
 #include "drain/drain.h"
@@ -52,6 +54,10 @@ enum {
     OPT_INTENSITY,
     OPT_PUE,
     OPT_WUE,
+    OPT_SPOOL,
+    OPT_SPOOL_LIMIT,
+    OPT_SHIP,
+    OPT_LIVE,
     OPT_RING,
     OPT_BLOCK,
     OPT_BUFFER,
@@ -85,6 +91,10 @@ static const struct vti_option options[] = {
     [OPT_INTENSITY] = {0, "intensity", "G", "… or grams of CO2e for a kWh"},
     [OPT_PUE] = {0, "pue", "X", "power of the building for each of the computers"},
     [OPT_WUE] = {0, "wue", "L", "litres of water for a kWh"},
+    [OPT_SPOOL] = {0, "spool", "DIR", "recordings of a minute each, for as long as it runs"},
+    [OPT_SPOOL_LIMIT] = {0, "spool-limit", "SIZE", "of all in DIR (1G): the oldest give way"},
+    [OPT_SHIP] = {0, "ship", "URL", "send them to a store meanwhile (see `venturi ship`)"},
+    [OPT_LIVE] = {0, "live", "[=PORT]", "a dashboard beside it (see `venturi serve`)"},
     [OPT_RING] = {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
     [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
     [OPT_BUFFER] = {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
@@ -99,6 +109,8 @@ struct run {
     struct vti_run_output output;
     struct vti_python python;
     struct vti_run_energy energy;
+    struct vti_run_spool spool;
+    struct vti_run_live live;
     char **words;   /* what was given, NULL-terminated */
     char **made;    /* owned: the command line of the interpreter that runs them; NULL: none does */
     char **program; /* what is started: one of the two */
@@ -122,11 +134,14 @@ static bool take_duration(const char *name, const char *text, uint64_t *value_ns
     return true;
 }
 
-static bool take_size(const char *text, uint64_t *bytes)
+static bool take_size(const char *name, const char *text, uint64_t least, uint64_t *bytes)
 {
-    if (vti_parse_bytes(text, bytes) && *bytes)
+    if (vti_parse_bytes(text, bytes) && *bytes >= least)
         return true;
-    vti_cmd_fail("run", "--buffer %s: not a size like 64M", text);
+    if (least > 1)
+        vti_cmd_fail("run", "--%s %s: not a size like 500M, at least 1M", name, text);
+    else
+        vti_cmd_fail("run", "--%s %s: not a size like 64M", name, text);
     return false;
 }
 
@@ -222,6 +237,7 @@ static bool take_energy(struct run *run, int option, const char *value)
 static bool take_option(struct run *run, int option, const char *value)
 {
     uint64_t ns;
+    uint32_t port;
 
     switch (option) {
     case OPT_OUTPUT:
@@ -250,7 +266,19 @@ static bool take_option(struct run *run, int option, const char *value)
         run->drain.block_ms = (uint32_t)(ns / 1000000);
         return true;
     case OPT_BUFFER:
-        return take_size(value, &run->drain.buffer_bytes);
+        return take_size("buffer", value, 1, &run->drain.buffer_bytes);
+    case OPT_SPOOL:
+        run->spool.asked = value;
+        return true;
+    case OPT_SPOOL_LIMIT:
+        return take_size("spool-limit", value, VTI_SPOOL_LEAST, &run->spool.limit);
+    case OPT_SHIP:
+        run->spool.url = value;
+        return true;
+    case OPT_LIVE:
+        run->live.is_on = true;
+        run->live.port = value;
+        return !value || take_rate("live", value, 0, 65535, &port);
     case OPT_PAUSED:
         run->drain.starts_off = true;
         return true;
@@ -291,6 +319,15 @@ static int prepare(struct run *run)
     run->program = run->made ? run->made : run->words;
     run->drain.command = run->program;
     vti_python_title(&run->python, run->words, title, sizeof title);
+    code = vti_run_spool_prepare(&run->spool, &run->drain, title, run->output.asked);
+    if (run->spool.is_on) {
+        run->output.is_spool = true;
+        run->output.is_shipped = run->spool.url != NULL;
+        run->output.shown = run->spool.folder;
+        run->output.fd = -1;
+    }
+    if (code || run->spool.is_on)
+        return code;
     code = vti_run_output_name(&run->output, title, run->python.has_lines, run->has_callees);
     run->drain.output = run->output.recording;
     run->drain.force = run->output.force;
@@ -328,6 +365,8 @@ static int parse(struct run *run, int argc, char **argv)
         run->drain.kinds = VT_ON_SPANS;
     if (run->python.has_lines)
         run->drain.kinds |= VT_ON_LINES;
+    if (run->live.is_on && run->drain.ring_ns)
+        return vti_cmd_fail("run", "--live and --ring: nothing is written before the end");
     if (run->has_samples && run->drain.kinds & VT_ON_TIMELINE)
         return vti_cmd_fail("run", "--native and --timeline: samples need the tree of calls");
     if (run->has_samples)
@@ -344,17 +383,38 @@ static void await_helpers(struct vti_drain *drain)
         vti_drain_step(drain, -1);
 }
 
+/* Nothing was started: nothing is left behind. */
+static void drop(struct run *run, struct vti_drain *drain)
+{
+    vti_run_live_finish(&run->live);
+    if (!run->spool.is_on) {
+        vti_run_output_drop(&run->output);
+        return;
+    }
+    vti_drain_drop(drain);
+    vti_run_spool_drop(&run->spool);
+}
+
 /* Records until the program has ended. The exit code of the whole. */
 static int record(struct run *run, struct vti_drain *drain)
 {
-    const struct vti_run_wish wish = {run->program[0],       run->made != NULL,
-                                      run->has_c_functions,  run->has_samples,
-                                      run->python.has_lines, run->drain.starts_off};
+    const struct vti_run_wish wish = {
+        run->program[0],       run->made != NULL,     run->has_c_functions, run->has_samples,
+        run->python.has_lines, run->drain.starts_off, run->energy.is_on};
     struct vti_drain_stats stats;
     struct vti_child child;
     bool has_package;
     int code;
 
+    code = vti_run_spool_start(&run->spool);
+    if (!code)
+        code = vti_run_live_start(&run->live,
+                                  run->spool.is_on ? run->spool.folder : run->output.recording,
+                                  run->is_quiet);
+    if (code) {
+        drop(run, drain);
+        return code;
+    }
     if (run->python.lines_of.len && !run->made)
         vti_preload_warn_of_names(run->program[0]);
     setenv("VENTURI_SESSION", vti_drain_session(drain), 1);
@@ -366,13 +426,15 @@ static int record(struct run *run, struct vti_drain *drain)
                             run->python.has_lines);
     code = vti_run_energy_rest(&run->energy, drain, run->is_quiet);
     if (code) {
-        vti_run_output_drop(&run->output);
+        drop(run, drain);
         raise(code);
         return VTI_EXIT_SETUP;
     }
     code = vti_child_start(&child, run->program);
     if (code) {
-        vti_run_output_drop(&run->output);
+        drop(run, drain);
+        if (run->energy.is_on && !run->program[0][strspn(run->program[0], "0123456789")])
+            vti_cmd_say("did you mean --energy=%s?", run->program[0]);
         return code;
     }
     if (!has_package && run->made)
@@ -387,6 +449,8 @@ static int record(struct run *run, struct vti_drain *drain)
     code = vti_drain_close(drain, &stats);
     if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))
         vti_run_summary(&run->output, &stats, code, &wish, run->is_quiet);
+    vti_run_live_finish(&run->live);
+    vti_run_spool_finish(&run->spool, &stats, child.signal_fd, run->is_quiet);
     return vti_child_exit(&child);
 }
 

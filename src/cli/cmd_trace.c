@@ -6,6 +6,7 @@
 #include "base/beside.h"
 #include "base/error.h"
 #include "cli/frame.h"
+#include "cli/from_store.h"
 #include "cli/importing.h"
 #include "cli/reading.h"
 #include "cli/trace.h"
@@ -22,6 +23,7 @@ enum {
     OPT_ERRORS,
     OPT_SORT,
     OPT_LIMIT,
+    OPT_FROM,
     OPT_JSON,
     OPT_COMPAT,
     OPT_HTML,
@@ -37,6 +39,7 @@ static const struct vti_option options[] = {
     [OPT_ERRORS] = {0, "errors", NULL, "list: only traces in which something failed"},
     [OPT_SORT] = {0, "sort", "begin|time|spans|errors", "list: newest last; largest first"},
     [OPT_LIMIT] = {'n', "limit", "N", "list: N only, those that --sort asks for"},
+    [OPT_FROM] = {0, "from", "URL", "of a store: redis://, elasticsearch://, file:///PATH"},
     [OPT_JSON] = {0, "json", NULL, "write JSON"},
     [OPT_COMPAT] = {0, "compat", NULL, "show: JSON as `osprofiler trace show --json` writes it"},
     [OPT_HTML] = {0, "html", NULL, "show: a page for a browser"},
@@ -77,9 +80,10 @@ struct request {
     size_t count;
     bool is_list;
     bool has_errors_only, is_json, is_compat, is_html, is_dot, has_attrs, opens, force;
-    const char *sort, *limit, *depth, *out;
-    vt_recording **recordings; /* owned; beside `files` */
-    const char *const *files;
+    const char *sort, *limit, *depth, *out, *from;
+    struct vti_fetched fetched; /* of --from */
+    vt_recording **recordings;  /* owned; beside `files` */
+    const char **files;
     size_t file_count;
 };
 
@@ -95,11 +99,9 @@ static int take_words(struct request *request, int argc, char **argv)
                               [OPT_ATTRS] = &request->has_attrs,
                               [OPT_OPEN] = &request->opens,
                               [OPT_FORCE] = &request->force};
-    const char **const texts[] = {[OPT_SORT] = &request->sort,
-                                  [OPT_LIMIT] = &request->limit,
-                                  [OPT_DEPTH] = &request->depth,
-                                  [OPT_OUT] = &request->out,
-                                  [OPT_FORCE] = NULL};
+    const char **const texts[] = {
+        [OPT_SORT] = &request->sort,   [OPT_LIMIT] = &request->limit, [OPT_FROM] = &request->from,
+        [OPT_DEPTH] = &request->depth, [OPT_OUT] = &request->out,     [OPT_FORCE] = NULL};
     struct vti_args args;
     const char *value;
     int option;
@@ -144,10 +146,14 @@ static int check_files(struct request *request)
 
     if (!request->is_list && !request->count)
         return vti_cmd_fail("trace", "show: which trace? ID, last or slowest, then FILE...");
-    if (request->count <= first && !request->is_list)
+    if (request->from && vti_from_file(request->from)) { /* no store, but a file like any other */
+        request->words[request->count++] = vti_from_file(request->from);
+        request->from = NULL;
+    }
+    if (request->count <= first && !request->is_list && !request->from)
         return vti_cmd_fail("trace", "show %s: in which FILEs? Recordings or trace logs",
                             request->words[0]);
-    if (request->count <= first)
+    if (request->count <= first && !request->from)
         return vti_cmd_fail("trace", "list: which FILEs? Recordings or trace logs");
     request->files = request->words + first;
     request->file_count = request->count - first;
@@ -181,6 +187,40 @@ static int fail_without_traces(const struct request *request, const struct vti_t
                             request->files[0], more);
     return vti_cmd_fail("trace", "%s: holds no traces%s (venturi report shows what there is)",
                         request->files[0], more);
+}
+
+/* What a store has is one recording more, or rows. */
+static int fetch(struct request *request)
+{
+    const char *options[8];
+    size_t count = 0;
+    const struct vti_from_store from = {.command = "trace",
+                                        .action = request->is_list ? "list" : "show",
+                                        .url = request->from,
+                                        .options = options};
+    int code;
+
+    if (!request->from)
+        return 0;
+    if (request->is_list && request->limit) {
+        options[count++] = "--limit";
+        options[count++] = request->limit;
+    }
+    if (request->is_list && request->sort) {
+        options[count++] = "--sort";
+        options[count++] = request->sort;
+    }
+    if (request->has_errors_only)
+        options[count++] = "--errors";
+    if (!request->is_list)
+        options[count++] = request->words[0];
+    options[count] = NULL;
+    code = vti_from_store(&from, &request->fetched);
+    if (code || !request->fetched.recording)
+        return code;
+    request->files[request->file_count] = request->fetched.shown;
+    request->recordings[request->file_count++] = request->fetched.recording;
+    return 0;
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -266,6 +306,8 @@ static int show(struct request *request)
     if (!code)
         code = open_files(request);
     if (!code)
+        code = fetch(request);
+    if (!code)
         code = vti_trace_find(base, request->words[0], request->recordings, request->file_count);
     if (code)
         return code;
@@ -298,13 +340,23 @@ static int list(struct request *request)
 
     if (!code)
         code = open_files(request);
+    if (!code)
+        code = fetch(request);
     if (code)
         return code;
-    code = vti_traces_load(&traces, request->recordings, request->file_count, NULL);
+    if (request->fetched.rows.len && request->file_count)
+        return vti_cmd_fail("trace", "list: --from %s sums up by itself: not together with FILEs",
+                            request->fetched.shown);
+    if (request->fetched.rows.len)
+        code = vti_rows_traces(&traces, &request->fetched.rows);
+    else
+        code = vti_traces_load(&traces, request->recordings, request->file_count, NULL);
     if (code)
         return vti_cmd_error("trace", code);
     list.traces = &traces;
-    if (!traces.trace_count)
+    if (!traces.trace_count && request->from)
+        code = vti_cmd_fail("trace", "%s: holds no traces", request->fetched.shown);
+    else if (!traces.trace_count)
         code = fail_without_traces(request, &traces);
     else
         code = request->is_json ? vti_trace_list_json(&list) : vti_trace_list_text(&list);
@@ -377,6 +429,7 @@ static int run(int argc, char **argv)
 out:
     for (size_t i = 0; request.recordings && i < request.file_count; i++)
         vt_recording_close(request.recordings[i]);
+    vti_fetched_fini(&request.fetched);
     free(request.words);
     free(request.recordings);
     return code;
@@ -390,7 +443,6 @@ const struct vti_command vti_cmd_trace = {
              "  trace show ID FILE...   one of them as a tree, with its critical path; ID may\n"
              "                          be the beginning of one, `last` or `slowest`\n"
              "  trace request ...       sends a request that is traced (request --help)\n"
-             "\n"
              "FILEs are what services recorded (venturi run) or logged: all make one tree.",
     .options = options,
     .passes_options = true,

@@ -5,9 +5,11 @@
 #include "base/error.h"
 #include "cli/spawn.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char for_a_shell[] = "|&;<>()$`\\\"'*?[]#~={}!\n";
 
@@ -85,6 +87,38 @@ int vti_command_line_words(struct vti_command_line *line, char **words)
     else
         line->text = (char *)text.data;
     return code;
+}
+
+/* As execvp() looks for it; what it makes of a folder without a name is left to it. */
+static bool is_on_path(const char *name)
+{
+    const char *at = getenv("PATH");
+    char path[4096];
+
+    while (at && *at) {
+        size_t len = strcspn(at, ":");
+
+        if (!len ||
+            (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)len, at, name) >= sizeof path ||
+            !access(path, F_OK))
+            return true;
+        at += len + (at[len] == ':');
+    }
+    return !at;
+}
+
+int vti_command_line_find(const struct vti_command_line *line)
+{
+    const char *name = line->words[0];
+    bool is_here = *name == '/' || !line->directory;
+    char path[4096];
+    bool is_there;
+
+    if (!*name)
+        return vti_fail(VTI_E_USAGE, "an empty command");
+    snprintf(path, sizeof path, "%s%s%s", is_here ? "" : line->directory, is_here ? "" : "/", name);
+    is_there = strchr(name, '/') ? !access(path, F_OK) : is_on_path(name);
+    return is_there ? 0 : vti_fail(VTI_E_NOT_FOUND, "%s: not found", name);
 }
 
 void vti_command_line_fini(struct vti_command_line *line)

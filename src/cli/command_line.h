@@ -14,6 +14,9 @@ int vti_command_line_parse(struct vti_command_line *line, const char *text);
 int vti_command_line_words(struct vti_command_line *line, char **words);
 void vti_command_line_fini(struct vti_command_line *line);
 
+/* Whether there is such a program: whoever runs several wants to know before the first. 0 or a negative code. */
+int vti_command_line_find(const struct vti_command_line *line);
+
 /* "Python 3.11.7" if that is what runs it, else "". */
 #define VTI_INTERPRETER_BYTES 64
 void vti_command_line_interpreter(const struct vti_command_line *line,

@@ -18,6 +18,9 @@ struct vti_diff_view {
 int vti_diff_print(const struct vti_diff_view *view);
 int vti_diff_json(const struct vti_diff_view *view);
 
+/* What `check` compares, of those that people ask for: a sentence a line. The page of a comparison has them too. */
+void vti_diff_sentences(struct vti_buf *to, const struct vti_comparison *quantities);
+
 /* Rows to show, in their order; the caller frees. NULL without memory. */
 const struct vti_diff_function **vti_diff_rows(const struct vti_diff_view *view, size_t *count);
 

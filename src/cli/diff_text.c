@@ -64,6 +64,7 @@ const struct vti_diff_function **vti_diff_rows(const struct vti_diff_view *view,
     const struct vti_diff *diff = view->diff;
     const struct vti_diff_function **rows = calloc(diff->function_count + 1, sizeof *rows);
     const char *sort = view->sort ? view->sort : "self";
+    bool by_totals = !strcmp(sort, "total");
     double least = LEAST_SHARE * fmax(diff->base->self_ns, diff->now->self_ns);
 
     *count = 0;
@@ -73,11 +74,11 @@ const struct vti_diff_function **vti_diff_rows(const struct vti_diff_view *view,
         const struct vti_diff_function *row = &diff->functions[i];
 
         if (view->has_all || change_of_calls(row) != 0 || row->match != VTI_DIFF_BOTH ||
-            fabs(change_of_self(row)) > least)
+            fabs(by_totals ? change_of_total(row) : change_of_self(row)) > least)
             rows[(*count)++] = row;
     }
     qsort(rows, *count, sizeof *rows,
-          !strcmp(sort, "total")   ? by_total
+          by_totals                ? by_total
           : !strcmp(sort, "calls") ? by_calls
           : !strcmp(sort, "name")  ? by_name
                                    : by_self);
@@ -208,8 +209,8 @@ static void print_verdict(const struct vti_diff *diff)
     print_change(diff->base->self_ns, diff->now->self_ns);
 }
 
-/* "CPU time: 1.20 s, then 1.31 s (110 ms more, +9 %)", and the like. */
-static void print_quantities(const struct vti_comparison *quantities)
+/* "CPU time: 1.20 s, then 1.31 s (+9 %)", and the like. */
+void vti_diff_sentences(struct vti_buf *to, const struct vti_comparison *quantities)
 {
     static const struct {
         const char *name, *label;
@@ -228,13 +229,24 @@ static void print_quantities(const struct vti_comparison *quantities)
 
             if (strcmp(row->name, shown[i].name))
                 continue;
-            printf("%s%s: %s, then %s", shown[i].label, row->is_per_item ? " an item" : "",
-                   vti_check_value(was, row->kind, row->base),
-                   vti_check_value(is, row->kind, row->now));
+            vti_buf_printf(to, "%s%s: %s, then %s", shown[i].label,
+                           row->is_per_item ? " an item" : "",
+                           vti_check_value(was, row->kind, row->base),
+                           vti_check_value(is, row->kind, row->now));
             if (fabs(row->now - row->base) > SAME_SHARE * fmax(row->base, row->now))
-                printf(" (%s)", vti_check_change(change, row->ratio));
-            printf("\n");
+                vti_buf_printf(to, " (%s)", vti_check_change(change, row->ratio));
+            vti_buf_add_text(to, "\n");
         }
+}
+
+static void print_quantities(const struct vti_comparison *quantities)
+{
+    struct vti_buf text = {0};
+
+    vti_diff_sentences(&text, quantities);
+    if (!text.failed)
+        printf("%.*s", (int)text.len, (const char *)text.data);
+    vti_buf_fini(&text);
 }
 
 static void print_doubts(const struct vti_diff *diff)

@@ -20,7 +20,8 @@ const char *vti_text_joules(char to[VTI_JOULES_BYTES], double joules);
 int vti_energy_print_sums(const struct vti_energy_view *view);
 int vti_energy_print_items(const struct vti_energy_view *view);
 int vti_energy_print_table(const struct vti_energy_view *view);
-int vti_energy_print_rule(void); /* by which the joules of a table are shared out */
+int vti_energy_print_rule(
+    const struct vti_energy_view *view); /* by which joules of the table are shared out */
 int vti_energy_print_json(const struct vti_energy_view *view);
 
 /* A text as long as it may be, in lines that fit, after a few letters. 0 or a negative code. */

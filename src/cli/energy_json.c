@@ -27,6 +27,8 @@ static void add_table(struct vti_json *json, const struct vti_energy_view *view)
         vti_json_add_string(json, "name", row->name);
         vti_json_add_string(json, "file", *row->file ? row->file : NULL);
         vti_json_add_uint(json, "line", row->line);
+        if (view->by == VTI_ENERGY_BY_PROCESS)
+            vti_json_add_uint(json, "pid", view->energy->resources.processes[row->id].pid);
         add_joules(json, "self", &row->self);
         add_joules(json, "total", &row->total);
         vti_json_add_uint(json, "seen", row->seen);
@@ -34,6 +36,7 @@ static void add_table(struct vti_json *json, const struct vti_energy_view *view)
     }
     vti_json_array_end(json);
     add_joules(json, "elsewhere", &table->elsewhere);
+    vti_json_add_bool(json, "scaled", table->is_scaled);
 }
 
 int vti_energy_print_json(const struct vti_energy_view *view)

@@ -11,6 +11,12 @@
 #define MOST_PUE 10
 #define MOST_WUE 100
 
+/* What was given, so that nothing can be seen. */
+static const char *shown(const char *text)
+{
+    return *text ? text : "''";
+}
+
 /* A number in a range, digits first: strtod takes words and hexadecimal digits, too. */
 static bool is_number(const char *command, const char *option, const char *text, double least,
                       double most)
@@ -21,7 +27,7 @@ static bool is_number(const char *command, const char *option, const char *text,
 
     if (isfinite(value) && end != text && !*end && value >= least && value <= most)
         return true;
-    vti_cmd_fail(command, "--%s %s: not a number from %g to %g", option, text, least, most);
+    vti_cmd_fail(command, "--%s %s: not a number from %g to %g", option, shown(text), least, most);
     return false;
 }
 
@@ -36,8 +42,8 @@ bool vti_energy_stated_check(const char *command, const struct vti_energy_stated
         return false;
     }
     if (stated->country && !(vt_grid_intensity(stated->country, &iso3, &name, &year) > 0)) {
-        vti_cmd_fail(command, "--country %s: not known; a code like FRA, a name, or --intensity G",
-                     stated->country);
+        vti_cmd_fail(command, "--country %s: not known; like FRA or France, or --intensity G",
+                     shown(stated->country));
         return false;
     }
     return (!stated->intensity ||

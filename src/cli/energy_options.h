@@ -1,6 +1,6 @@
 /*
  * energy_options.h - what a user states about power: where it comes from and what a building adds. The same options of
- * `run --energy`, `energy` and `report`.
+ * `run --energy` and `energy`; `report` shows what `run` was told.
  */
 #ifndef VENTURI_CLI_ENERGY_OPTIONS_H
 #define VENTURI_CLI_ENERGY_OPTIONS_H

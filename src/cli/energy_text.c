@@ -97,9 +97,9 @@ static int print_program(const struct vti_energy_tree *tree)
         vti_sentence_add(&sentence, "%.3g %% of the busy time",
                          fmin(tree->own_s / tree->busy_s, 1) * 100);
     if (!isnan(tree->rest_watts))
-        vti_sentence_add(&sentence, "rest %s %s",
-                         with_unit(watts, sizeof watts, tree->rest_watts, "W"),
-                         vti_energy_how_name(tree->rest_how));
+        vti_sentence_add(
+            &sentence, "rest %s %s%s", with_unit(watts, sizeof watts, tree->rest_watts, "W"),
+            vti_energy_how_name(tree->rest_how), tree->log->rest_for_ns ? " (baseline)" : "");
     else
         vti_sentence_add(&sentence, "rest not known");
     return vti_sentence_print(&sentence);
@@ -204,7 +204,7 @@ int vti_energy_print_items(const struct vti_energy_view *view)
     const struct vti_items *items = &view->energy->items;
     double joules = 0;
     struct vti_sentence sentence;
-    char text[VTI_JOULES_BYTES];
+    char text[VTI_JOULES_BYTES], time[VTI_NUMBER_BYTES];
 
     if (!items->is_counted)
         return 0;
@@ -212,10 +212,13 @@ int vti_energy_print_items(const struct vti_energy_view *view)
         joules += view->energy->trees[i].all.full_j;
     vti_sentence_start(&sentence, "items: ");
     sentence.width = vti_prose_width();
-    vti_sentence_add(&sentence, "%.15g", items->raw);
+    vti_sentence_add(&sentence, "%.15g in %s", items->raw,
+                     vti_text_duration(time, items->wall_s * 1e9));
     add_rate(&sentence, items->raw, items->wall_s, "raw");
     if (items->has_effective)
         add_rate(&sentence, items->effective, items->wall_s, "effective");
+    if (items->has_effective && items->effective > items->raw)
+        vti_sentence_add(&sentence, "more done than begun: one of the two counts is wrong");
     add_rate(&sentence, items->raw, items->wall_s * items->cores, "a core");
     add_rate(&sentence, items->raw, items->cpu_s, "of CPU time");
     if (view->energy->tree_count && items->raw > 0) {

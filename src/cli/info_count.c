@@ -9,6 +9,7 @@
 #include "model/energy_log.h"
 #include "model/fact_blocks.h"
 #include "model/line_table.h"
+#include "model/step_log.h"
 #include "venturi/task.h"
 
 #include <stdio.h>
@@ -149,6 +150,20 @@ static int count_tasks(struct vti_info *all)
     return code;
 }
 
+static int count_steps(struct vti_info *all)
+{
+    struct vti_step_log log;
+    struct vti_step step;
+    int got;
+
+    vti_step_log_init(&log, all->recording, NULL);
+    while ((got = vti_step_log_next(&log, &step)) > 0)
+        all->steps++;
+    vti_step_log_fini(&log);
+    all->lost_steps = vti_steps_lost(all->recording);
+    return got;
+}
+
 int vti_info_count(struct vti_info *all)
 {
     int code = count_processes(all);
@@ -160,6 +175,8 @@ int vti_info_count(struct vti_info *all)
         code = count_lines(all);
     if (!code)
         code = count_tasks(all);
+    if (!code)
+        code = count_steps(all);
     if (!code)
         code = count_energy(all);
     return code ? code : count_readings(all);

@@ -19,6 +19,8 @@ static void add_totals(struct vti_json *json, const struct vti_info *all)
     vti_json_add_uint(json, "lines", all->lines);
     vti_json_add_uint(json, "sources", all->sources);
     vti_json_add_uint(json, "tasks", all->tasks);
+    vti_json_add_uint(json, "steps", all->steps);
+    vti_json_add_uint(json, "lost_steps", all->lost_steps);
     vti_json_add_uint(json, "task_actions", all->task_actions);
     vti_json_add_uint(json, "task_runs", all->runs);
     vti_json_add_uint(json, "resource_readings", all->readings);

@@ -350,6 +350,8 @@ void vti_machine_settings(struct vti_setting settings[VTI_SETTING_COUNT])
     } all[VTI_SETTING_COUNT] = {
         {"VENTURI_OUTPUT", "", "record into this file without venturi run", NULL},
         {"VENTURI_FORCE", "0", "1: replace that file if it exists", not_number},
+        {"VENTURI_SPOOL", "", "record into this folder, file after file", NULL},
+        {"VENTURI_SPOOL_LIMIT", "1G", "of all in it: the oldest give way", not_bytes},
         {"VENTURI_SESSION", "", "the session to join; venturi run sets it", NULL},
         {"VENTURI_BUFFER", "64M", "memory for events that are not yet written", not_bytes},
         {"VENTURI_POLICY", "drop", "when that is full: drop, or block:MS", not_policy},

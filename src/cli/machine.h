@@ -27,7 +27,7 @@ struct vti_setting {
 };
 
 #define VTI_CHECK_COUNT 10
-#define VTI_SETTING_COUNT 8
+#define VTI_SETTING_COUNT 10
 
 /* Makes all checks; takes a few milliseconds. */
 void vti_machine_check(struct vti_check checks[VTI_CHECK_COUNT]);

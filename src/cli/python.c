@@ -216,15 +216,18 @@ static void put_in_front(const char *folder)
 bool vti_python_environment(struct vti_python *python)
 {
     char folder[PATH_MAX];
+    bool has_package = find_folder(folder, sizeof folder);
     char what[64];
 
     set_or_unset("VENTURI_INCLUDE", &python->include);
     set_or_unset("VENTURI_EXCLUDE", &python->exclude);
     set_or_unset("VENTURI_LINES_OF", &python->lines_of);
     unsetenv("VENTURI_PYTHON");
+    if (has_package) /* also where nothing of Python is recorded: programs may import it */
+        put_in_front(folder);
     if (!python->has_functions && !python->has_lines)
         return true;
-    if (!find_folder(folder, sizeof folder))
+    if (!has_package)
         return false;
     snprintf(what, sizeof what, "%s%s%s%s%s", python->has_lines ? "lines" : "",
              python->has_lines && python->has_functions ? "," : "",
@@ -234,6 +237,5 @@ bool vti_python_environment(struct vti_python *python)
     snprintf(what, sizeof what, "%ld", (long)getpid());
     if (python->has_lines)
         setenv("VENTURI_LINES_TOOL", what, 1); /* whose child says which names of -p it lacks */
-    put_in_front(folder);
     return true;
 }

@@ -26,6 +26,7 @@ int vti_report_print_resources(const struct vti_report *report);
 int vti_report_print_spans(const struct vti_report *report);
 int vti_report_print_functions(const struct vti_report *report);
 int vti_report_print_tasks(const struct vti_report *report);
+int vti_report_print_steps(const struct vti_report *report);
 int vti_report_print_energy(const struct vti_report *report);
 int vti_report_print_others(const struct vti_report *report); /* counters, marks, errors */
 int vti_report_print_trust(const struct vti_report *report);
@@ -33,6 +34,7 @@ void vti_report_json_findings(struct vti_json *json, const struct vti_report *re
 void vti_report_json_resources(struct vti_json *json, const struct vti_report *report);
 void vti_report_json_energy(struct vti_json *json, const struct vti_report *report);
 void vti_report_json_tasks(struct vti_json *json, const struct vti_report *report);
+void vti_report_json_steps(struct vti_json *json, const struct vti_report *report);
 void vti_report_json_functions(struct vti_json *json, const struct vti_report *report);
 
 /* ---- the table of spans, and of functions ---------------------------------------------------- */

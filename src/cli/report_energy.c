@@ -29,7 +29,7 @@ static int print_tables(struct vti_energy_view view)
         is_shown = true;
         code = vti_energy_print_table(&view);
     }
-    return code || !is_shown ? code : vti_energy_print_rule();
+    return code || !is_shown ? code : vti_energy_print_rule(&view);
 }
 
 int vti_report_print_energy(const struct vti_report *report)

@@ -137,6 +137,7 @@ int vti_report_json(const struct vti_report *report)
     add_spans(&json, report);
     vti_report_json_functions(&json, report);
     vti_report_json_tasks(&json, report);
+    vti_report_json_steps(&json, report);
     vti_report_json_energy(&json, report);
     add_counters(&json, report);
     add_marks(&json, report);

@@ -124,7 +124,7 @@ int vti_report_print_spans(const struct vti_report *report)
 
     if (!count) {
         if (!report->study.functions.row_count && !report->study.lines.function_count &&
-            !report->study.tasks.run_count)
+            !report->study.tasks.run_count && !report->study.steps.ids.count)
             puts("\nNo spans were recorded. Does the program use trace points?");
         return 0;
     }

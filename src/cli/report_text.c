@@ -69,14 +69,9 @@ static int print_headline(const struct vti_report *report)
 int vti_report_print(const struct vti_report *report)
 {
     static int (*const parts[])(const struct vti_report *) = {
-        print_headline,
-        vti_report_print_findings,
-        vti_report_print_resources,
-        vti_report_print_energy,
-        vti_report_print_tasks,
-        vti_report_print_spans,
-        vti_report_print_functions,
-        vti_report_print_others,
+        print_headline,          vti_report_print_findings,  vti_report_print_resources,
+        vti_report_print_energy, vti_report_print_tasks,     vti_report_print_steps,
+        vti_report_print_spans,  vti_report_print_functions, vti_report_print_others,
         vti_report_print_trust,
     };
     int code = 0;

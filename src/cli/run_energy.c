@@ -6,6 +6,7 @@
 #include "drain/energy.h"
 
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #define REST_PAUSE_NS 100000000 /* between two looks at the meter */
@@ -72,6 +73,7 @@ int vti_run_energy_rest(const struct vti_run_energy *energy, struct vti_drain *d
     struct vti_energy_feed *meter = vti_drain_energy(drain);
     const struct timespec pause = {0, REST_PAUSE_NS};
     uint64_t begin_ns = vti_clock_now_ns();
+    const char *advice;
     sigset_t stops;
     sigset_t before;
     int got = -1;
@@ -87,7 +89,9 @@ int vti_run_energy_rest(const struct vti_run_energy *energy, struct vti_drain *d
         got = sigtimedwait(&stops, NULL, &pause);
         vti_energy_feed_rest(meter);
     }
-    vti_energy_feed_rest_end(meter, vti_clock_now_ns() - begin_ns);
+    advice = vti_energy_feed_rest_end(meter, vti_clock_now_ns() - begin_ns);
+    if (advice) /* `energy` says all of it */
+        vti_cmd_say("%.*s", (int)strcspn(advice, ":"), advice);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return got > 0 ? got : 0;
 }

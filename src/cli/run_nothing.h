@@ -10,6 +10,7 @@ struct vti_run_wish {
     bool is_python;
     bool wants_c_functions, wants_samples, wants_lines;
     bool starts_off; /* --paused */
+    bool has_energy; /* which needs nothing of the program */
 };
 
 /* Two lines on stderr, for `run -l` of Python. */

@@ -14,6 +14,8 @@ struct vti_run_output {
     const char *shown; /* what the user gets in the end: the recording, or a profile */
     bool is_profile;   /* … a profile (.prof, .lprof): the recording is only on the way to it */
     bool is_lines;     /* … of lines (.lprof) */
+    bool is_spool;     /* … a folder of recordings, which is not ours to name … */
+    bool is_shipped;   /* … and which somebody sends on */
     char recording[PATH_MAX];
     int fd; /* the recording, from whoever creates it: it may lose its name */
 };

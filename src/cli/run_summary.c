@@ -112,6 +112,9 @@ static void say_what_there_is(const struct vti_run_output *output,
     if (stats->task_actions)
         vti_buf_printf(&text, ", %s action%s", vti_text_count(count, stats->task_actions),
                        stats->task_actions == 1 ? "" : "s");
+    if (stats->steps)
+        vti_buf_printf(&text, ", %s step record%s", vti_text_count(count, stats->steps),
+                       stats->steps == 1 ? "" : "s");
     if (stats->samples)
         vti_buf_printf(&text, ", %s samples", vti_text_count(count, stats->samples));
     if (stats->file.events || !text.len)
@@ -159,8 +162,11 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
     if (is_quiet && !lost_events)
         return;
     if (!is_missed && !stats->still_running && !stats->file.events && !has_calls && !has_lines &&
-        !stats->tasks) {
+        !stats->tasks && !stats->steps) {
         vti_run_say_nothing(wish, output->shown);
+        if (wish->has_energy)
+            vti_cmd_say("next  venturi energy %s%s%s, which needs none of that", quote,
+                        output->shown, quote);
         return;
     }
     say_what_there_is(output, stats, lost_events, has_lines);
@@ -171,6 +177,13 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
                     stats->counters_lost, stats->counters_lost == 1 ? "" : "s");
     if (is_quiet)
         return;
+    if (output->is_spool) {
+        if (!output->is_shipped)
+            vti_cmd_say("next  venturi serve %s%s%s", quote, output->shown, quote);
+        return;
+    }
+    if (wish->has_energy && !output->is_profile)
+        vti_cmd_say("next  venturi energy %s%s%s", quote, output->shown, quote);
     if (stats->tasks)
         vti_cmd_say("next  venturi tasks %s%s%s", quote, output->shown, quote);
     if (has_lines || has_calls || (!stats->traced && !stats->tasks))

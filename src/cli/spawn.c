@@ -1,4 +1,9 @@
-/* spawn.c - runs a program to its end and keeps its output and what it used. */
+/*
+ * spawn.c - runs a program to its end and keeps its output and what it used.
+ *
+ * A process of ours stands between us and it, to which the kernel gives the children that their parents left behind: what they used
+ * is the program's too. What still runs when the program has ended goes to init with our process, and into no later run's sum.
+ */
 #include "cli/spawn.h"
 
 #include "base/error.h"
@@ -6,17 +11,32 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MOST_OUTPUT (16u << 20)
+#define LOOK_MS 20       /* between looks at how much it has written */
 #define PATIENCE_MS 2000 /* between asking it to end and killing it */
+
+/* In memory that we share with the process between. */
+struct outcome {
+    pid_t pid;  /* of the program; 0: it could not be started … */
+    int error;  /* … because of this */
+    int status; /* as of wait4() */
+    bool has_ended, ignores_children;
+    double wall_s, cpu_s, rss_bytes;
+};
 
 static double now_s(void)
 {
@@ -51,6 +71,89 @@ out:
     _exit(127);
 }
 
+/* ---- the process between ------------------------------------------------------------------------- */
+
+/* Then the kernel forgets what children used, unless they were waited for before. It has ended and can still be read. */
+static bool ignores_children(pid_t pid)
+{
+    char path[64];
+    char line[256];
+    unsigned long long ignored = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, "SigIgn:", 7))
+            ignored = strtoull(line + 7, NULL, 16);
+    if (file)
+        fclose(file);
+    return ignored >> (SIGCHLD - 1) & 1;
+}
+
+static void add_usage(struct outcome *outcome, const struct rusage *usage)
+{
+    double rss = (double)usage->ru_maxrss * 1024;
+
+    outcome->cpu_s += seconds(usage->ru_utime) + seconds(usage->ru_stime);
+    outcome->rss_bytes = rss > outcome->rss_bytes ? rss : outcome->rss_bytes;
+}
+
+/* The program's end, and of all that were left behind and ended by then. */
+static void reap(struct outcome *outcome, double start)
+{
+    struct rusage usage;
+    siginfo_t ended;
+    int status;
+
+    while (!outcome->has_ended) {
+        if (waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT))
+            continue; /* a signal */
+        if (ended.si_pid == outcome->pid) {
+            outcome->wall_s = now_s() - start;
+            outcome->ignores_children = ignores_children(outcome->pid);
+        }
+        if (wait4(ended.si_pid, &status, 0, &usage) != ended.si_pid)
+            continue;
+        add_usage(outcome, &usage);
+        if (ended.si_pid == outcome->pid) {
+            outcome->status = status;
+            outcome->has_ended = true;
+        }
+    }
+    while (wait4(-1, &status, WNOHANG, &usage) > 0)
+        add_usage(outcome, &usage);
+}
+
+/* Signals that end us are for us to pass on. */
+static void stand_between(struct outcome *outcome, char *const *words, const char *directory,
+                          const int files[2], int report)
+{
+    double start;
+    pid_t pid;
+
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    start = now_s();
+    pid = fork();
+    if (pid == 0)
+        become(words, directory, files, report);
+    if (pid > 0) {
+        setpgid(pid, pid); /* whoever of us is first */
+        outcome->pid = pid;
+    } else {
+        outcome->error = errno;
+    }
+    close(report);
+    if (pid > 0)
+        reap(outcome, start);
+    _exit(0);
+}
+
+/* ---- our side ------------------------------------------------------------------------------------ */
+
 static void keep_output(struct vti_buf *to, int file)
 {
     ssize_t got = 1;
@@ -76,77 +179,121 @@ static void pause_ms(long ms)
 }
 
 /* Asked, then killed. */
-static void end_it(pid_t pid, int *status)
+static void end_it(pid_t between, pid_t pid)
 {
-    kill(-pid, SIGTERM);
-    for (int i = 0; i < PATIENCE_MS / 20; i++) {
-        if (waitpid(pid, status, WNOHANG) == pid)
-            break;
-        pause_ms(20);
+    bool has_ended = false;
+
+    if (pid > 0)
+        kill(-pid, SIGTERM);
+    for (int i = 0; i < PATIENCE_MS / 20 && !has_ended; i++) {
+        has_ended = waitpid(between, NULL, WNOHANG) == between;
+        if (!has_ended)
+            pause_ms(20);
     }
-    kill(-pid, SIGKILL); /* what it left behind, too */
-    waitpid(pid, status, 0);
+    if (pid > 0)
+        kill(-pid, SIGKILL); /* what it left behind, too */
+    if (!has_ended)
+        waitpid(between, NULL, 0);
 }
 
-static int wait_for(struct vti_spawned *spawned, pid_t pid, double start)
+/* What nobody will read gives its memory back, while the program goes on writing behind it. */
+static void drop_output(int file)
 {
-    struct rusage usage;
-    int status = 0;
+    struct stat status;
 
-    while (wait4(pid, &status, 0, &usage) != pid)
+    if (!fstat(file, &status) && status.st_size > MOST_OUTPUT)
+        (void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, MOST_OUTPUT,
+                        status.st_size - MOST_OUTPUT);
+}
+
+/* Until it has ended, or a signal came. Where the kernel cannot wait with a limit, output is kept as it comes. */
+static void wait_end(pid_t pid, const int files[2])
+{
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+
+    while (ended.fd >= 0 && !vti_stop_asked() && poll(&ended, 1, LOOK_MS) <= 0)
+        for (int i = 0; i < 2; i++)
+            drop_output(files[i]);
+    if (ended.fd >= 0)
+        close(ended.fd);
+}
+
+static int wait_for(struct vti_spawned *spawned, pid_t between, const struct outcome *outcome,
+                    const int files[2])
+{
+    int status;
+
+    wait_end(between, files);
+    while (waitpid(between, NULL, vti_stop_asked() ? WNOHANG : 0) != between)
         if (vti_stop_asked()) {
-            end_it(pid, &status);
+            end_it(between, outcome->pid);
             return vti_fail(VTI_E_SYSTEM, "stopped");
         }
-    spawned->wall_s = now_s() - start;
-    spawned->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    spawned->rss_bytes = (double)usage.ru_maxrss * 1024;
+    if (!outcome->has_ended) {
+        errno = outcome->error;
+        return vti_fail_errno(VTI_E_SYSTEM, "cannot start a process");
+    }
+    status = outcome->status;
+    spawned->is_killed = WIFSIGNALED(status);
+    spawned->ignores_children = outcome->ignores_children;
+    spawned->wall_s = outcome->wall_s;
+    spawned->cpu_s = outcome->cpu_s;
+    spawned->rss_bytes = outcome->rss_bytes;
     spawned->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return 0;
+}
+
+static int run(struct vti_spawned *spawned, char *const *words, const char *directory,
+               const int files[2], struct outcome *outcome)
+{
+    int report[2];
+    int error = 0;
+    pid_t between;
+    int code;
+
+    if (pipe2(report, O_CLOEXEC))
+        return vti_fail_errno(VTI_E_SYSTEM, "cannot keep the output of a program");
+    signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it, and so lose what we wait for */
+    between = fork();
+    if (between == 0)
+        stand_between(outcome, words, directory, files, report[1]);
+    close(report[1]);
+    if (between < 0) {
+        close(report[0]);
+        return vti_fail_errno(VTI_E_SYSTEM, "cannot start a process");
+    }
+    while (read(report[0], &error, sizeof error) < 0 && errno == EINTR && !vti_stop_asked())
+        continue;
+    close(report[0]);
+    code = wait_for(spawned, between, outcome, files);
+    if (!code && error)
+        code = vti_fail(VTI_E_NOT_FOUND, "%s: %s", words[0],
+                        error == ENOENT ? "not found" : strerror(error));
+    return code;
 }
 
 int vti_spawn(struct vti_spawned *spawned, char *const *words, const char *directory)
 {
     int files[2] = {memfd_create("out", MFD_CLOEXEC), memfd_create("err", MFD_CLOEXEC)};
-    int report[2] = {-1, -1};
-    int error = 0;
-    double start;
-    pid_t pid;
-    int code = 0;
+    struct outcome *outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int code;
 
     memset(spawned, 0, sizeof *spawned);
     if (vti_stop_asked())
         code = vti_fail(VTI_E_SYSTEM, "stopped");
-    else if (files[0] < 0 || files[1] < 0 || pipe2(report, O_CLOEXEC))
+    else if (files[0] < 0 || files[1] < 0 || outcome == MAP_FAILED)
         code = vti_fail_errno(VTI_E_SYSTEM, "cannot keep the output of a program");
-    if (code)
-        goto out;
-    start = now_s();
-    pid = fork();
-    if (pid == 0)
-        become(words, directory, files, report[1]);
-    close(report[1]);
-    report[1] = -1;
-    if (pid < 0) {
-        code = vti_fail_errno(VTI_E_SYSTEM, "cannot start a process");
-        goto out;
-    }
-    setpgid(pid, pid); /* whoever of us is first */
-    while (read(report[0], &error, sizeof error) < 0 && errno == EINTR && !vti_stop_asked())
-        continue;
-    code = wait_for(spawned, pid, start);
-    if (!code && error)
-        code = vti_fail(VTI_E_NOT_FOUND, "%s: %s", words[0],
-                        error == ENOENT ? "not found" : strerror(error));
-    keep_output(&spawned->out, files[0]);
-    keep_output(&spawned->err, files[1]);
-out:
+    else
+        code = run(spawned, words, directory, files, outcome);
     for (int i = 0; i < 2; i++) {
-        if (files[i] >= 0)
-            close(files[i]);
-        if (report[i] >= 0)
-            close(report[i]);
+        if (files[i] < 0)
+            continue;
+        keep_output(i ? &spawned->err : &spawned->out, files[i]);
+        close(files[i]);
     }
+    if (outcome != MAP_FAILED)
+        munmap(outcome, sizeof *outcome);
     return code;
 }
 

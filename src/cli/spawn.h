@@ -9,9 +9,14 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
+
 struct vti_spawned {
-    int status;   /* its exit code, or 128 and the number of the signal that ended it */
-    double cpu_s; /* user and system, with all processes that it waited for */
+    int status; /* its exit code, or 128 and the number of the signal that ended it */
+    bool is_killed;
+    bool ignores_children; /* it ignored SIGCHLD: what its children used may be in no sum */
+    double
+        cpu_s; /* user and system, with all processes that were waited for, or left behind and ended before it */
     double wall_s;
     double rss_bytes; /* of the largest of them */
     struct vti_buf out,

@@ -14,19 +14,30 @@ static void note(int signal)
         noticed();
 }
 
-void vti_stop_watch(void (*notice)(void))
+static void watch(int flags)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-    noticed = notice;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction action = {.sa_handler = note, .sa_flags = flags};
         struct sigaction old;
 
         /* What our caller ignores (nohup) stays ignored. */
         if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
     }
+}
+
+void vti_stop_watch(void (*notice)(void))
+{
+    noticed = notice;
+    watch((int)SA_RESETHAND);
+}
+
+void vti_stop_watch_all(void)
+{
+    noticed = NULL;
+    watch(0);
 }
 
 bool vti_stop_asked(void)

@@ -10,6 +10,9 @@
 /* From here on SIGINT, SIGTERM and SIGHUP are noted; `notice` is called from the handler, or
  * NULL. A second signal ends the tool at once. */
 void vti_stop_watch(void (*notice)(void));
+
+/* The same for who must tidy up in every case: no later signal ends us either, until vti_stop_end(). What takes long has to ask. */
+void vti_stop_watch_all(void);
 bool vti_stop_asked(void);
 
 /* Once all is tidied up: ends us by the signal that was noted, as our caller expects. */

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/uuid.h"
-#include "cli/python_facts.h"
 #include "cli/trace.h"
+#include "export/python_facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

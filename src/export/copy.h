@@ -108,6 +108,9 @@ int vti_copy_energy(struct vti_copy *copy, struct vti_copy_input *input);
 /* Runs of task graphs, their tasks of the time that is copied. After the facts; the tasks count as copied. */
 int vti_copy_tasks(struct vti_copy *copy, struct vti_copy_input *input);
 
+/* Messages of steps, likewise. */
+int vti_copy_steps(struct vti_copy *copy, struct vti_copy_input *input);
+
 int vti_copy_meta(struct vti_copy *copy, const struct vti_meta_fact *meta);
 int vti_copy_link(struct vti_copy *copy, const struct vti_clock_link_fact *link);
 

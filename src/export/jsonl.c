@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "export/jsonl_energy.h"
+#include "export/jsonl_steps.h"
 #include "export/jsonl_tasks.h"
 #include "model/line_table.h"
 
@@ -473,6 +474,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
         code = facts[i](&jsonl);
     if (!code)
         code = vti_jsonl_tasks(recording, &options->range, sink, &jsonl.out);
+    if (!code)
+        code = vti_jsonl_steps(recording, &options->range, sink, &jsonl.out);
     if (!code)
         code = vti_jsonl_energy(recording, &options->range, sink, &jsonl.out);
     if (!code)

@@ -397,6 +397,8 @@ static int write_events(struct job *job)
         if (!code)
             code = vti_copy_tasks(&job->copy, &source->input);
         if (!code)
+            code = vti_copy_steps(&job->copy, &source->input);
+        if (!code)
             code = vti_copy_events(&job->copy, &source->input);
         if (!code)
             code = write_damage(job, source);

@@ -64,6 +64,8 @@ static int fill(struct vti_copy *copy, struct vti_copy_input *input, bool has_su
         code = vti_copy_events(copy, input);
     if (!code)
         code = vti_copy_tasks(copy, input);
+    if (!code)
+        code = vti_copy_steps(copy, input);
     if (!code && !input->copied && has_sums)
         code = vti_fail(VTI_E_EMPTY,
                         "%s: nothing happened in that range but calls, which it has sums of only",

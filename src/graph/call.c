@@ -42,7 +42,7 @@ static uint64_t cpu_estimate(struct vti_cpu *cpu, uint64_t start, uint64_t end)
         cpu->used = used;
         cpu->ticks = end;
     }
-    return (uint64_t)((double)(end - start) * cpu->share);
+    return (uint64_t)(int64_t)((double)(int64_t)(end - start) * cpu->share);
 }
 
 void vti_call_make(vt_function *function, struct vt_call *call, struct vti_done *done)
@@ -73,12 +73,14 @@ void vti_call_make(vt_function *function, struct vt_call *call, struct vti_done 
         done->state = VT_TASK_TIMED_OUT;
     if (code != 0 && inner->is_told)
         done->state = VT_TASK_CANCELLED;
-    if (done->state == VT_TASK_DONE)
-        vti_value_destroy(&call->failure);
-    else
+    if (done->state != VT_TASK_DONE)
         vti_value_destroy(&call->result);
+    else if (call->failure.destroy != NULL)
+        vti_value_destroy(&call->failure);
     done->result = call->result;
-    done->failure = call->failure;
+    done->failure = (struct vt_datum){0};
+    if (done->state != VT_TASK_DONE)
+        done->failure = call->failure;
     done->reason = inner->reason;
 }
 

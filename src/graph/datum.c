@@ -3,31 +3,23 @@
 
 struct vt_datum vt_datum_int(int64_t number)
 {
-    struct vt_datum value = {.type = VT_DATUM_INT, .as.number = number};
-
-    return value;
+    return (struct vt_datum){VT_DATUM_INT, {.number = number}, 0, NULL, NULL};
 }
 
 struct vt_datum vt_datum_double(double real)
 {
-    struct vt_datum value = {.type = VT_DATUM_DOUBLE, .as.real = real};
-
-    return value;
+    return (struct vt_datum){VT_DATUM_DOUBLE, {.real = real}, 0, NULL, NULL};
 }
 
 struct vt_datum vt_datum_bytes(void *data, size_t size, void (*destroy)(void *, void *), void *with)
 {
-    struct vt_datum value = {VT_DATUM_BYTES, {.data = data}, size, destroy, with};
-
-    return value;
+    return (struct vt_datum){VT_DATUM_BYTES, {.data = data}, size, destroy, with};
 }
 
 struct vt_datum vt_datum_object(void *object, size_t size, void (*destroy)(void *, void *),
                                 void *with)
 {
-    struct vt_datum value = {VT_DATUM_OBJECT, {.data = object}, size, destroy, with};
-
-    return value;
+    return (struct vt_datum){VT_DATUM_OBJECT, {.data = object}, size, destroy, with};
 }
 
 void vti_value_destroy(struct vt_datum *value)

@@ -82,7 +82,7 @@ static uint32_t ready_users(struct vti_gang *gang, struct vti_seat *seat, uint32
         if (!is_last(&run->items[user]
                           .missing)) /* never of one that the run does not need: that has 0 */
             continue;
-        run->times[user].ready = vti_ready_time(run, user, now);
+        run->items[user].ready = vti_ready_time(run, user, now);
         seat->made[count++] = user;
     }
     if (count == 0)

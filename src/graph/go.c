@@ -66,6 +66,7 @@ void vti_run_pin_needs(vt_run *run, uint32_t task)
     const struct vti_plan *plan = run->plan;
     uint32_t k;
 
+    run->has_pins = true;
     for (k = plan->first_need[task]; k < plan->first_need[task + 1]; k++)
         __atomic_add_fetch(&run->items[plan->needs[k]].uses, 1, __ATOMIC_RELAXED);
 }
@@ -200,6 +201,15 @@ static bool is_needed_task(const vt_run *run, uint32_t node)
     return run->items[node].phase != 0 && run->graph->nodes[node].type == VTI_NODE_TASK;
 }
 
+/* Every task is done, and so nobody holds a value that was not wanted: nothing has to be looked for. */
+static bool is_whole(const vt_run *run)
+{
+    uint64_t done, total;
+
+    vt_run_progress(run, &done, &total);
+    return done == total && !run->failure.is_set && !run->has_pins;
+}
+
 /* Tasks that were never begun, or never ended. They stay in their phases: that is what callbacks see of it at the finish. */
 static void give_up(vt_run *run)
 {
@@ -247,6 +257,7 @@ static int outcome(vt_run *run)
 
 int vt_run_go(vt_run *run)
 {
+    bool has_rest;
     int code;
 
     if (run->has_gone) {
@@ -263,7 +274,8 @@ int vt_run_go(vt_run *run)
     if (code == 0 && !run->failure.is_set && (code = get_plan(run)) == 0 &&
         (code = prepare(run)) == 0)
         code = execute(run);
-    if (run->total > 0)
+    has_rest = !is_whole(run);
+    if (has_rest && run->total > 0)
         give_up(run);
     code = outcome(run);
     if (code == 0 && (code = vti_callbacks_last(run)) != 0)
@@ -271,7 +283,7 @@ int vt_run_go(vt_run *run)
     vti_failure_close(run);
     vti_record_end(run);
     vti_callbacks_finish(run, code != 0);
-    if (run->total > 0)
+    if (has_rest && run->total > 0)
         clean_up(run);
     return code == 0 ? 0 : -1;
 }

@@ -257,14 +257,16 @@ static bool is_complete(vt_graph *graph, const char *key, vt_function *function,
     char room[16];
     size_t i;
 
+    for (i = 0; i < count; i++)
+        if (args[i].type == VT_ARG_IS_KEY && args[i].key == NULL)
+            break;
+    if (function != NULL && i == count)
+        return true;
     if (key == NULL)
         key = vti_graph_key(graph, graph->count, room);
     if (function == NULL)
         return vti_graph_fail(graph, 0, "task '%.200s' has no function", key);
-    for (i = 0; i < count; i++)
-        if (args[i].type == VT_ARG_IS_KEY && args[i].key == NULL)
-            return vti_graph_fail(graph, 0, "argument %zu of '%.200s' names no key", i, key);
-    return true;
+    return vti_graph_fail(graph, 0, "argument %zu of '%.200s' names no key", i, key);
 }
 
 uint32_t vt_graph_task(vt_graph *graph, const char *key, const char *name, vt_function *function,

@@ -8,7 +8,8 @@
 #define HUGE ((size_t)2 << 20)
 #define LARGE ((size_t)1 << 20) /* from here on it is mapped */
 
-/* A multiple of a huge page if most of the last one is used. */
+#define SHORT (HUGE / 4) /* an end that small pages hold sooner than a huge one is cleared */
+
 static size_t rounded(size_t bytes)
 {
     return (bytes + HUGE - 1) & ~(HUGE - 1);
@@ -31,7 +32,7 @@ void *vti_pages_new(size_t bytes)
         munmap(all, (size_t)(begin - all));
     if (begin < all + HUGE)
         munmap(begin + whole, (size_t)(all + HUGE - begin));
-    madvise(begin, whole, MADV_HUGEPAGE); /* only a wish */
+    madvise(begin, rounded(bytes - SHORT), MADV_HUGEPAGE); /* only a wish */
     return begin;
 }
 

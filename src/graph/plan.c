@@ -31,7 +31,7 @@ static int resolve_keys(vt_graph *graph)
         uint32_t arg = graph->args[i];
         uint32_t node;
 
-        if ((arg & VTI_ARG_TYPE) == VTI_ARG_VALUE)
+        if ((arg & VTI_ARG_TYPE) == VTI_ARG_VALUE || arg < graph->count) /* a task */
             continue;
         node = vti_graph_named(graph, arg);
         if (node >= graph->count)

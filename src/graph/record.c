@@ -58,10 +58,11 @@ void vti_record_of(const vt_run *run, uint32_t task, struct vt_task *known)
     known->retries = item->tries > 0 ? item->tries - 1 : 0;
     known->state = item->state;
     known->action = VT_ACTION_COMPUTE;
-    known->ready = times->ready;
+    known->ready = item->ready;
     known->start = times->start;
     known->end = times->end;
-    known->cpu_ns = times->worker == 0 || times->cpu_ns < 0 ? VT_UNKNOWN : (uint64_t)times->cpu_ns;
+    known->cpu_ns = times->worker == 0 ? VT_UNKNOWN
+                                       : (uint64_t)(int64_t)times->cpu_ns; /* VT_UNKNOWN is -1 */
     known->bytes = item->value.size == 0 ? VT_UNKNOWN : item->value.size;
     known->freed = times->freed;
     known->dependencies = run->plan->needs + run->plan->first_need[task];
@@ -76,6 +77,8 @@ void vti_record_put(vt_run *run, uint32_t task)
     if (run->times[task].is_cpu_estimated && known.cpu_ns != VT_UNKNOWN)
         known.cpu_ns |= VT_CPU_ESTIMATED;
     run->times[task].is_put = vt_task_put(&known) != 0;
+    if (!run->times[task].is_put)
+        __atomic_store_n(&run->has_unput, 1, __ATOMIC_RELAXED);
 }
 
 /* Says it again until there is room; 0: there is no hope. */
@@ -90,14 +93,13 @@ static int put_patiently(vt_run *run, uint32_t task)
     }
 }
 
-void vti_record_end(vt_run *run)
+/* All that could not be put, and what was never begun; returns how many are lost. */
+static uint64_t put_rest(vt_run *run)
 {
     uint64_t lost = 0;
     int has_hope = 1;
     uint32_t i;
 
-    if (run->number == 0)
-        return;
     for (i = 0; i < run->plan->count; i++) {
         const struct vti_item *item = &run->items[i];
 
@@ -107,5 +109,16 @@ void vti_record_end(vt_run *run)
         has_hope = has_hope && put_patiently(run, i);
         lost += !has_hope;
     }
+    return lost;
+}
+
+void vti_record_end(vt_run *run)
+{
+    uint64_t lost = 0;
+
+    if (run->number == 0)
+        return;
+    if (run->failure.is_set || __atomic_load_n(&run->has_unput, __ATOMIC_RELAXED) != 0)
+        lost = put_rest(run);
     vt_task_run_end(run->number, run->failure.is_set ? run->failure.told.message : "", lost);
 }

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-/* For each node of the graph; 56 bytes. Nodes that the run does not need have phase 0. */
+/* For each node of the graph; 64 bytes, a line of the cache. Nodes that the run does not need have phase 0. */
 struct vti_item {
     struct vt_datum value; /* `size` stays when the value is gone */
     uint32_t missing;      /* dependencies that are not there yet; atomic */
@@ -23,12 +23,13 @@ struct vti_item {
     uint8_t phase : 4;     /* enum vt_task_phase */
     uint8_t is_wanted : 1; /* its value stays */
     uint8_t state;         /* enum vt_task_state when it is over, else 0 */
+    uint64_t ready;        /* when the last of what it needs was there; of vt_task_clock() */
 };
 
-/* What is known of the last try of a task; 40 bytes. Times are those of vt_task_clock(). */
+/* What is known of the last try of a task; 32 bytes. Times are those of vt_task_clock(). */
 struct vti_times {
-    uint64_t ready, start, end, freed;
-    float cpu_ns;    /* negative: unknown */
+    uint64_t start, end, freed;
+    float cpu_ns;    /* -1: unknown */
     uint16_t worker; /* + 1; 0: it was never begun */
     uint8_t is_cpu_estimated;
     uint8_t is_put; /* it is in the recording */
@@ -98,6 +99,8 @@ struct vt_run {
     uint32_t event;                /* atomic, futex: changes when there is something to look at */
     struct vti_gang *gang;         /* of work stealing; atomic */
     uint32_t abandoned;            /* atomic: threads whose task took too long and has not ended */
+    bool has_pins;                 /* vti_run_pin_needs() was called */
+    uint32_t has_unput;            /* atomic: a task found no room in the recording */
     struct vti_callback_list *callbacks;
     struct vti_failure failure;
     uint32_t holders; /* atomic: the caller's, and one for each thread that was abandoned */

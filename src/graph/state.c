@@ -17,6 +17,39 @@ static void move_to(vt_run *run, uint32_t task, enum vt_task_phase phase)
     item->phase = phase & 15;
 }
 
+/* The same for one that is known to be in that phase: counts need not wait until it was read. */
+static void move(vt_run *run, uint32_t task, enum vt_task_phase from, enum vt_task_phase to)
+{
+    run->counts[from]--;
+    run->counts[to]++;
+    run->items[task].phase = to & 15;
+}
+
+#define SOON 8 /* tasks ahead in the static order */
+
+/* Most tasks are begun in the static order: what those that come soon will take is fetched while others run. */
+static void expect_after(const vt_run *run, uint32_t task)
+{
+    const struct vti_plan *plan = run->plan;
+    uint32_t place = run->items[task].order - 1; /* its own: orders are + 1 */
+    uint32_t soon, sooner;
+
+    if (run->total - place <= SOON)
+        return;
+    soon = run->order[place + SOON];
+    __builtin_prefetch(&run->graph->nodes[soon]);
+    __builtin_prefetch(&run->items[soon], 1);
+    __builtin_prefetch(&run->times[soon], 1);
+    __builtin_prefetch(&plan->first_need[soon]);
+    __builtin_prefetch(&plan->task_needs[soon]);
+    __builtin_prefetch(&plan->first_user[soon]);
+    sooner = run->order[place + SOON / 2];
+    if (run->graph->nodes[sooner].arg_count > 0)
+        __builtin_prefetch(&plan->args[run->graph->nodes[sooner].first_arg]);
+    __builtin_prefetch(&plan->needs[plan->first_need[sooner]]);
+    __builtin_prefetch(&plan->users[plan->first_user[sooner]]);
+}
+
 int vti_state_open(vt_run *run)
 {
     uint32_t i;
@@ -28,10 +61,10 @@ int vti_state_open(vt_run *run)
     for (i = run->total; i-- > 0;) {
         uint32_t task = run->order[i];
 
-        if (run->items[task].missing != 0)
+        if (run->plan->task_needs[task] != 0)
             continue;
-        run->times[task].ready = run->begin;
-        move_to(run, task, VT_PHASE_READY);
+        run->items[task].ready = run->begin;
+        move(run, task, VT_PHASE_WAITING, VT_PHASE_READY);
         vti_ready_push(run, &task, 1);
     }
     return 0;
@@ -47,7 +80,8 @@ uint32_t vti_state_begin(vt_run *run)
     task = vti_ready_pop(run->ready);
     if (task == VT_NO_TASK)
         return task;
-    move_to(run, task, VT_PHASE_RUNNING);
+    expect_after(run, task);
+    move(run, task, VT_PHASE_READY, VT_PHASE_RUNNING);
     code = run->callbacks->count == 0 || run->items[task].tries > 0
                ? 0
                : vti_callbacks_before(run, task);
@@ -79,7 +113,7 @@ void vti_times_keep(vt_run *run, const struct vti_done *done)
 
     times->start = done->start;
     times->end = done->end;
-    times->cpu_ns = done->cpu_ns == VT_UNKNOWN ? -1 : (float)done->cpu_ns;
+    times->cpu_ns = (float)(int64_t)done->cpu_ns; /* VT_UNKNOWN is -1 */
     times->is_cpu_estimated = done->is_cpu_estimated;
     times->worker = (uint16_t)(done->worker + 1);
 }
@@ -123,7 +157,7 @@ static void release_needs(vt_run *run, uint32_t task, uint64_t now)
             continue;
         }
         vti_value_release(run, other, now);
-        move_to(run, other, VT_PHASE_RELEASED);
+        move(run, other, VT_PHASE_FINISHED, VT_PHASE_RELEASED);
     }
 }
 
@@ -139,9 +173,9 @@ static void ready_users(vt_run *run, uint32_t task, uint64_t now)
 
         if (run->items[user].phase != VT_PHASE_WAITING || --run->items[user].missing != 0)
             continue;
-        run->times[user].ready = run->options.scheduler == VT_SYNC ? now
+        run->items[user].ready = run->options.scheduler == VT_SYNC ? now
                                                                    : vti_ready_time(run, user, now);
-        move_to(run, user, VT_PHASE_READY);
+        move(run, user, VT_PHASE_WAITING, VT_PHASE_READY);
         made[count++] = user;
     }
     vti_ready_push(run, made, count);
@@ -154,7 +188,7 @@ static void finish_well(vt_run *run, struct vti_done *done)
 
     item->value = done->result;
     item->state = VT_TASK_DONE;
-    move_to(run, done->task, VT_PHASE_FINISHED);
+    move(run, done->task, VT_PHASE_RUNNING, VT_PHASE_FINISHED);
     __atomic_store_n(&run->done, run->done + 1, __ATOMIC_RELAXED);
     if (run->number != 0)
         vti_record_put(run, done->task);

@@ -110,7 +110,7 @@ static uint32_t keep_ready(vt_run *run)
 
     for (i = 0; i < run->total; i++)
         if (run->items[order[i]].missing == 0) {
-            run->times[order[i]].ready = run->begin;
+            run->items[order[i]].ready = run->begin;
             order[count++] = order[i];
         }
     return count;

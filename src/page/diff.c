@@ -111,17 +111,26 @@ static int write_paths(struct vti_page *page, const struct vti_diff *diff)
     return code ? code : vti_page_end(page);
 }
 
-static void add_notes(struct vti_page *page, const struct vti_diff *diff)
+/* A note for each line of a text. */
+static void add_lines(struct vti_page *page, const char *kind, const char *before,
+                      const struct vti_buf *lines)
 {
-    const char *at = (const char *)diff->doubts.data;
-    const char *end = at ? at + diff->doubts.len : NULL;
+    const char *at = (const char *)lines->data;
+    const char *end = at ? at + lines->len : NULL;
 
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
 
-        vti_page_note(page, "doubt", "Compare with care: %.*s.", (int)(stop - at), at);
+        vti_page_note(page, kind, "%s%.*s.", before, (int)(stop - at), at);
         at = stop + 1;
     }
+}
+
+static void add_notes(struct vti_page *page, const struct vti_diff *diff,
+                      const struct vti_buf *quantities)
+{
+    add_lines(page, "quantity", "", quantities);
+    add_lines(page, "doubt", "Compare with care: ", &diff->doubts);
     if (!diff->common)
         vti_page_note(page, "doubt", "The two have no function and no span in common.");
     if (diff->function_count && !diff->path_count)
@@ -137,8 +146,8 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-int vti_page_diff(const struct vti_diff *diff, const char *base_name, const char *name,
-                  const struct vti_sink *sink)
+int vti_page_diff(const struct vti_diff *diff, const struct vti_buf *quantities,
+                  const char *base_name, const char *name, const struct vti_sink *sink)
 {
     struct vti_page *page;
     struct vti_json *json;
@@ -161,7 +170,7 @@ int vti_page_diff(const struct vti_diff *diff, const char *base_name, const char
     vti_json_array(json);
     vti_json_array_end(json);
     vti_buf_fini(&title);
-    add_notes(page, diff);
+    add_notes(page, diff, quantities);
     code = write_functions(page, diff);
     if (!code)
         code = write_paths(page, diff);

@@ -5,8 +5,8 @@
 #include "analyze/diff.h"
 #include "export/export.h"
 
-/* 0 or a negative code. The names are those of the files. */
-int vti_page_diff(const struct vti_diff *diff, const char *base_name, const char *name,
-                  const struct vti_sink *sink);
+/* 0 or a negative code. `quantities` are sentences about both runs as wholes, one a line; the names are those of the files. */
+int vti_page_diff(const struct vti_diff *diff, const struct vti_buf *quantities,
+                  const char *base_name, const char *name, const struct vti_sink *sink);
 
 #endif

@@ -2,12 +2,13 @@
 #include "page/job.h"
 
 #include <math.h>
+#include <stdio.h>
 
 void vti_page_add_energy_totals(struct vti_json *json, const struct vti_page_job *job)
 {
     const struct vti_energy *energy = &job->study->energy;
 
-    if (!energy->tree_count)
+    if (!energy->tree_count && !energy->items.is_counted)
         return;
     vti_json_key(json, "energy");
     vti_json_object(json);
@@ -66,11 +67,24 @@ static int write_power(struct vti_page_job *job)
 
 /* ---- what it went to ------------------------------------------------------------------------- */
 
+/* Many processes have one name: their numbers tell them apart. */
+static uint64_t name_of(struct vti_page_job *job, enum vti_energy_by by,
+                        const struct vti_energy_row *row, bool is_elsewhere)
+{
+    char name[320];
+
+    if (by != VTI_ENERGY_BY_PROCESS || is_elsewhere)
+        return vti_page_text(job->page, row->name);
+    snprintf(name, sizeof name, "%.300s (%u)", row->name,
+             job->study->energy.resources.processes[row->id].pid);
+    return vti_page_text(job->page, name);
+}
+
 static int write_row(struct vti_page_job *job, enum vti_energy_by by,
                      const struct vti_energy_row *row, bool is_elsewhere)
 {
     return vti_page_row(job->page, (union vti_page_value[]){{by},
-                                                            {vti_page_text(job->page, row->name)},
+                                                            {name_of(job, by, row, is_elsewhere)},
                                                             {vti_page_text(job->page, row->file)},
                                                             {row->line},
                                                             {.d = row->self.full},

@@ -205,6 +205,8 @@ void vti_page_add_recording(struct vti_page_job *job)
     add_damage(json, job->recording);
     vti_page_add_resource_totals(json, job);
     vti_page_add_energy_totals(json, job);
+    if (job->study->steps.ids.count)
+        vti_step_sums_add_json(json, &job->study->steps);
     vti_json_object_end(json);
     vti_json_array_end(json);
 }

@@ -77,7 +77,7 @@ def options_of(help_text):
             for word in line.replace(",", "").split()[:2] if word.startswith("-")}
 
 
-LIST = {"--errors", "--sort", "-n", "--limit", "--json", "-h", "--help"}
+LIST = {"--from", "--errors", "--sort", "-n", "--limit", "--json", "-h", "--help"}
 
 
 @needs_bash

@@ -119,3 +119,19 @@ def test_recording_with_cprofile(venturi, two, tmp_path):
 def test_bad_input(venturi, arguments, words):
     done = venturi("diff", *arguments, check=2)
     assert words in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_sorted_by_total_is_filtered_by_total(venturi, two):
+    """Step.execute has the same own time and calls; what it calls got slower."""
+    found = rows(venturi, "--sort", "total", *two)
+    row = found["Step.execute", "both"]
+    assert row["base"]["self_ns"] == row["new"]["self_ns"] and row["new"]["total_ns"] > row["base"]["total_ns"]
+
+
+def test_page_of_two_that_have_nothing_in_common(venturi, tmp_path):
+    other = {number: ("x" + name, "x" + full, "/other/file.py", line, language)
+             for number, (name, full, _, line, language) in trees.FUNCTIONS.items()}
+    sides = trees.write(tmp_path / "a.vt"), trees.write(tmp_path / "b.vt", trees.TREES, other)
+    venturi("diff", *sides, check=3)
+    done = venturi("diff", *sides, "-o", tmp_path / "page.html", check=3)
+    assert "no function and no span in common" in done.stderr and (tmp_path / "page.html").exists()

@@ -5,6 +5,7 @@
  * it; events that decode must encode again to a block that decodes to the same.
  */
 #include "base/bytes.h"
+#include "base/json_check.h"
 #include "format/decode.h"
 #include "format/encode.h"
 #include "format/energy.h"
@@ -12,6 +13,7 @@
 #include "format/index.h"
 #include "format/lines.h"
 #include "format/resources.h"
+#include "format/steps.h"
 #include "format/tasks.h"
 
 #include <stdlib.h>
@@ -303,6 +305,47 @@ static void fuzz_tasks(uint8_t kind, const uint8_t *payload, size_t bytes)
     vti_buf_fini(&again.out);
 }
 
+static void same_step(const struct vti_step_fact *a, const struct vti_step_fact *b)
+{
+    require(a->site == b->site && a->number == b->number && a->messages == b->messages);
+    require(a->received == b->received && a->sent == b->sent);
+    require(a->execute_ns == b->execute_ns && a->pre_ns == b->pre_ns && a->post_ns == b->post_ns);
+    require(a->produce_ns == b->produce_ns && a->lag_ns == b->lag_ns);
+    require(a->is_failed == b->is_failed && a->is_metrics == b->is_metrics);
+    require(a->is_cut == b->is_cut && (a->is_cut || is_same(a->extra, b->extra)));
+}
+
+static void fuzz_steps(const uint8_t *payload, size_t bytes)
+{
+    struct vti_step_codec first = {0}, second = {0}, third = {0};
+    struct vti_steps_head head;
+    struct vti_step_fact fact;
+    struct vti_step_fact again;
+    struct vti_buf out = {0};
+    struct vti_reader in;
+    struct vti_reader from;
+
+    vti_reader_init(&in, payload, bytes);
+    if (!vti_steps_head_read(&in, &head))
+        return;
+    while (vti_reader_left(&in) && vti_step_read(&in, &first, &fact)) {
+        if (fact.type != VTI_STEP_DONE)
+            continue;
+        require(fact.extra.len <= VTI_STEP_EXTRA_MAX && fact.received <= fact.sent);
+        require(vti_steps_realtime(&head, fact.sent) >= 0);
+        vti_json_are_members(fact.extra.data, fact.extra.len);
+        vti_buf_clear(&out);
+        vti_step_write(&out, &second, &fact);
+        vti_reader_init(&from, out.data, out.len);
+        require(vti_step_read(&from, &third, &again) && !vti_reader_left(&from));
+        same_step(&fact, &again);
+    }
+    vti_step_codec_fini(&first);
+    vti_step_codec_fini(&second);
+    vti_step_codec_fini(&third);
+    vti_buf_fini(&out);
+}
+
 /* What was read, written and read again, is the same. */
 static void fuzz_energy(const uint8_t *payload, size_t bytes)
 {
@@ -396,6 +439,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_tasks(header.kind, payload + 1, header.payload_bytes);
     else if (header.kind == VTI_ENERGY)
         fuzz_energy(payload + 1, header.payload_bytes);
+    else if (header.kind == VTI_STEPS)
+        fuzz_steps(payload + 1, header.payload_bytes);
     else if (header.kind == VTI_THREAD_CPU)
         fuzz_cpu(payload + 1, header.payload_bytes);
     else

@@ -142,7 +142,7 @@ static uint64_t now(void)
 
 static void fuzz_machine(void)
 {
-    static const struct vti_energy_hooks hooks = {now, open_piece, open_event};
+    static const struct vti_energy_hooks hooks = {now, now, open_piece, open_event};
     static char sys[64], proc[64];
     struct vt_energy_options options = {
         .size = sizeof options, .sysfs = sys, .procfs = proc, .nvml = "", .pid = -1};

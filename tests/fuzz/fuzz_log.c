@@ -79,7 +79,7 @@ static void feed_plainly(struct vti_rank *rank, const uint8_t *data, size_t size
             rank->lines.stops++;
             entry = vti_rank_entry(rank, line.name.at, line.name.len);
             require(entry >= 0);
-            vti_rank_add(&rank->entries[entry], line.duration);
+            vti_rank_entry_add(&rank->entries[entry], line.duration);
         }
         at = stop + 1;
     }

@@ -10,6 +10,7 @@
  */
 #include "analyze/calls.h"
 #include "analyze/energy.h"
+#include "analyze/steps.h"
 #include "analyze/tasks_idle.h"
 #include "analyze/tasks_path.h"
 #include "model/energy_log.h"
@@ -272,6 +273,37 @@ static void ask_for_tasks(vt_recording *recording)
     vti_tasks_free(&tasks);
 }
 
+/* From the start, and again from a place in the middle: the rest is the same. */
+static void ask_for_steps(vt_recording *recording, unsigned skipped)
+{
+    struct vti_step_place place = {0, 0};
+    struct vti_step_sums sums;
+    struct vti_step_log log;
+    struct vti_step step;
+    uint64_t count = 0;
+    uint64_t rest = 0;
+
+    require(vti_step_sums_load(&sums, recording) == 0);
+    vti_step_sums_fini(&sums);
+    vti_step_log_init(&log, recording, NULL);
+    while (vti_step_log_next(&log, &step) > 0) {
+        touch(step.source);
+        touch(step.prefix);
+        touch(step.survey);
+        touch(step.host);
+        touch_text((struct vt_text){step.extra.data, step.extra.len});
+        require(step.received_ns <= step.sent_ns && step.begin_ns <= step.time_ns);
+        if (count++ < skipped)
+            place = vti_step_log_place(&log);
+    }
+    vti_step_log_fini(&log);
+    vti_step_log_init(&log, recording, &place);
+    while (vti_step_log_next(&log, &step) > 0)
+        rest++;
+    vti_step_log_fini(&log);
+    require(rest + (count < skipped ? count : skipped) == count);
+}
+
 /* `shape`, below 4, makes the question a wider or narrower one. */
 static void ask(vt_recording *recording, unsigned question, unsigned shape)
 {
@@ -289,6 +321,7 @@ static void ask(vt_recording *recording, unsigned question, unsigned shape)
         ask_for_lines(recording);
         ask_for_tasks(recording);
         ask_for_energy(recording);
+        ask_for_steps(recording, shape);
         break;
     case 1:
         ask_for_events(recording, shape ? &some : NULL);

@@ -98,7 +98,8 @@ static void make_diff(vt_recording *recording)
     for (size_t i = 0; i < diff.function_count; i++)
         require(diff.functions[i].base.calls == diff.functions[i].now.calls &&
                 diff.functions[i].base.self_ns == diff.functions[i].now.self_ns);
-    require(vti_page_diff(&diff, "base", "new", &(struct vti_sink){take_bytes, &sum}) == 0);
+    require(vti_page_diff(&diff, &(struct vti_buf){0}, "base", "new",
+                          &(struct vti_sink){take_bytes, &sum}) == 0);
     vti_diff_fini(&diff);
     vti_diff_side_fini(&base);
     vti_diff_side_fini(&now);

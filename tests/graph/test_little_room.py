@@ -69,3 +69,11 @@ def test_killed(record, scheduler):
     assert lost(graph) == {}
     assert graph.query("select planned, end_ns from task_runs") == [{"planned": COUNT, "end_ns": None}]
     assert graph.query("select distinct state from tasks") == [{"state": "done"}]
+
+
+@ALL
+def test_small_buffer(record, scheduler):
+    """What found no room at first is said again."""
+    graph = record("chain", scheduler, COUNT, options=["--buffer", "1M"])
+    assert numbers(graph) == list(range(COUNT))
+    assert lost(graph) == {}

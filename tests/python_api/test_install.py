@@ -105,6 +105,12 @@ if __name__ == "__main__":
 """
 
 
+def test_configuration_of_prometheus_comes_with_it(installed, tmp_path):
+    code = "import importlib.resources as r; print((r.files('venturi.tracing') / 'prometheus-cpm.yml').read_text())"
+    done = subprocess.run([installed / "bin" / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True, env=environment())
+    assert "job_name: eopf-cpm" in done.stdout, done.stderr
+
+
 def test_graphs_come_with_it(installed, tmp_path):
     """Without dask, which is not there; spawned workers find their libraries too."""
     (tmp_path / "get.py").write_text(GET)

@@ -35,6 +35,7 @@ def same(run, *words, **kw):
     seen, expected = json.loads(with_us.stdout), json.loads(alone.stdout)
     for one in (seen, expected):
         one.pop("group")
+    assert seen.pop("meta") == expected.pop("meta") + 1  # of our package, behind all others
     assert seen == expected
     return seen
 
@@ -128,6 +129,40 @@ def test_own_module_named_venturi(run):
     run.script("import venturi\nprint(venturi.who)")
     assert run("script.py").stdout == "mine\n"
     assert run.calls("venturi.py") == {"<module>": 1}
+
+
+@pytest.mark.parametrize("options", [(), ("--no-functions",), ("-l",)])
+def test_package_where_it_is_not_installed(run, options):
+    """It is the one beside the tool, also in children, however they are started."""
+    run.script("""
+        import multiprocessing, os, subprocess, sys
+        def child(queue):
+            import venturi
+            queue.put(venturi.__file__)
+        if __name__ == "__main__":
+            import venturi
+            venturi.items(1)
+            print(venturi.__file__)
+            subprocess.run([sys.executable, "-c", "import venturi; print(venturi.__file__)"], check=True)
+            context = multiprocessing.get_context("spawn")
+            queue = context.Queue()
+            process = context.Process(target=child, args=(queue,))
+            process.start()
+            print(queue.get())
+            process.join()
+    """)
+    done = run("script.py", options=options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    lines = done.stdout.split()
+    assert len(lines) == 3 and {os.path.realpath(line) for line in lines} == {
+        os.path.realpath(os.path.join(PACKAGE, "venturi", "__init__.py"))}
+
+
+def test_package_of_the_programs_own(run):
+    """What is installed goes first, wherever it stands in sys.path."""
+    run.script("who = 'installed'", "site/venturi/__init__.py")
+    run.script("import sys\nsys.path.append('site')\nimport venturi\nprint(venturi.who)\n")
+    assert run("script.py").stdout == "installed\n"
 
 
 def test_package_within_a_recorded_program(run):

@@ -19,7 +19,7 @@
 
 static char root[64];
 static const char *refused;
-static uint64_t clock_ns;
+static uint64_t clock_ns, asleep_ns;
 static int events[EVENTS_MOST][2]; /* pipes: an event cannot be read at an offset */
 static size_t event_count;
 int kit_event_error;
@@ -27,6 +27,11 @@ int kit_event_error;
 static uint64_t now(void)
 {
     return clock_ns;
+}
+
+static uint64_t awake(void)
+{
+    return clock_ns - asleep_ns;
 }
 
 static int open_path(const char *path)
@@ -50,7 +55,7 @@ static int open_event(const struct perf_event_attr *attr, int cpu)
     return events[event_count++][0];
 }
 
-static const struct vti_energy_hooks hooks = {now, open_path, open_event};
+static const struct vti_energy_hooks hooks = {now, awake, open_path, open_event};
 
 void kit_put(const char *path, const char *format, ...)
 {
@@ -143,6 +148,12 @@ void kit_event(size_t at, uint64_t count)
 void kit_pass(double seconds)
 {
     clock_ns += (uint64_t)(seconds * 1e9 + 0.5);
+}
+
+void kit_sleep(double seconds)
+{
+    kit_pass(seconds);
+    asleep_ns += (uint64_t)(seconds * 1e9 + 0.5);
 }
 
 vt_energy *kit_open_with(struct vt_energy_options *options)

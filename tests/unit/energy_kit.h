@@ -38,6 +38,7 @@ extern int kit_event_error; /* errno of opening one; 0: none */
 void kit_event(size_t at, uint64_t count);
 
 void kit_pass(double seconds);
+void kit_sleep(double seconds); /* … and the machine did meanwhile */
 
 /* A meter of this machine; fails the test if there is none. */
 vt_energy *kit_open(pid_t pid);

@@ -173,6 +173,28 @@ static void tasks_that_never_end_are_abandoned(struct kit_scene *scene)
     scene->graph = NULL;
 }
 
+static int slow_at_first(struct vt_call *call)
+{
+    if (call->try_ == 0)
+        kit_pause(60);
+    return kit_sum(call);
+}
+
+/* What the first try uses stays until that has ended, and not longer: all is well in the end. */
+static void what_an_abandoned_try_used_goes_with_the_run(struct kit_scene *scene)
+{
+    uint32_t first;
+
+    if (!has_threads(scene))
+        return;
+    scene->options.timeout = 0.02;
+    scene->options.retries = 9;
+    first = vt_graph_call(scene->graph, "first", kit_sum, NULL, NULL, 0);
+    vt_graph_call(scene->graph, "slow", slow_at_first, NULL, &first, 1);
+    assert_int_equal(vt_run_go(kit_run(scene)), 0);
+    assert_int_equal(kit_made - kit_destroyed, 1); /* the one that was wanted */
+}
+
 struct soon {
     vt_run *run;
     void (*end)(vt_run *);
@@ -360,6 +382,7 @@ int main(void)
         KIT_EVERY_WAY(retries_help),
         KIT_EVERY_WAY(tasks_that_look_are_told_of_the_time),
         KIT_EVERY_WAY(tasks_that_never_end_are_abandoned),
+        KIT_EVERY_WAY(what_an_abandoned_try_used_goes_with_the_run),
         KIT_EVERY_WAY(other_threads_can_cancel),
         KIT_EVERY_WAY(who_is_told_and_fails_is_cancelled),
         KIT_EVERY_WAY(each_failure_has_its_own_dependents),

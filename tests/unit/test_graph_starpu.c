@@ -60,11 +60,14 @@ static int has_starpu(void **state)
 static void test_results(void **state)
 {
     struct vt_run_options options = on_starpu();
-    vt_graph *graph = lattice();
-    vt_run *expected = vt_run_new(graph, NULL), *run = vt_run_new(graph, &options);
+    vt_graph *graph;
+    vt_run *expected, *run;
 
     if (*state == NULL)
         skip();
+    graph = lattice();
+    expected = vt_run_new(graph, NULL);
+    run = vt_run_new(graph, &options);
     assert_int_equal(vt_run_go(expected), 0);
     assert_int_equal(vt_run_go(run), 0);
     for (size_t i = 0; vt_run_result(expected, i) != NULL; i++)
@@ -77,11 +80,12 @@ static void test_results(void **state)
 static void test_failures(void **state)
 {
     struct vt_run_options options = on_starpu();
-    vt_graph *graph = lattice();
+    vt_graph *graph;
     vt_run *run;
 
     if (*state == NULL)
         skip();
+    graph = lattice();
     options.retries = 2;
     vt_graph_task(graph, "bad", "complain", complain, NULL, NULL, 0);
     run = vt_run_new(graph, &options);
@@ -95,12 +99,14 @@ static void test_failures(void **state)
 static void test_cancel(void **state)
 {
     struct vt_run_options options = on_starpu();
-    vt_graph *graph = vt_graph_new();
-    uint32_t last = vt_graph_call(graph, "cancel", cancel, NULL, NULL, 0);
+    vt_graph *graph;
+    uint32_t last;
     vt_run *run;
 
     if (*state == NULL)
         skip();
+    graph = vt_graph_new();
+    last = vt_graph_call(graph, "cancel", cancel, NULL, NULL, 0);
     for (int i = 0; i < 100; i++)
         last = vt_graph_call(graph, "add", kit_mix, NULL, &last, 1);
     run = vt_run_new(graph, &options);

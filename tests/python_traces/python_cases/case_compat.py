@@ -349,7 +349,7 @@ def test_drivers():
 
 def test_ours_stores_on_the_network():
     """osprofiler: they are there."""
-    for store in ("messaging", "redis://:password@host:6379", "otlp://x", "mysql+pymysql://u:password@h/db"):
+    for store in ("messaging", "mongodb://:password@host:6379", "jaeger://x", "mysql+pymysql://u:password@h/db"):
         with kit.logged(PACKAGE + ".notifier") as messages:
             assert notifier.create(store) is notifier._noop_notifier and notifier.create(store) is notifier._noop_notifier
         assert len(messages) == 1 and "\n" not in messages[0] and "password" not in messages[0], messages
@@ -426,11 +426,11 @@ def test_ours_the_guide_s_files():
 def test_ours_stores_with_and_without_a_log():
     """osprofiler: they are there."""
     import tempfile
-    for store, has_log in (("", False), ("connection_string = redis://:password@h\n", False), ("connection_string = redis://:password@h\n", True)):
+    for store, has_log in (("", False), ("connection_string = mongodb://:password@h\n", False), ("connection_string = mongodb://:password@h\n", True)):
         with tempfile.TemporaryDirectory() as folder:
             conf = fixture("mistral.conf", folder) if has_log else "[profiler]\nenabled = True\nhmac_keys = secret_word\n"
             seen = Session(conf + store, folder, fixture("wf_trace_logging.conf", folder))
-            scheme = "redis://" if store else "messaging://"
+            scheme = "mongodb://" if store else "messaging://"
             (message,) = (message for message in seen.said if "not available" in message)
             assert message.count(scheme) == 1 and "connection_string = log://" in message and "password" not in message, message
             assert len(seen.lines) == (4 if has_log else 0)

@@ -237,9 +237,9 @@ def test_hooks_that_are_asked_for():
 
 def test_stores_that_are_not_there():
     with folder() as path, kit.logged("venturi.configuration") as messages:
-        file = write(os.path.join(path, "x.conf"), "[profiler]\nenabled = true\nconnection_string = redis://:password@host\n")
+        file = write(os.path.join(path, "x.conf"), "[profiler]\nenabled = true\nconnection_string = mongodb://:password@host\n")
         configuration.setup(file)
-    assert len(messages) == 1 and "redis://" in messages[0] and "password" not in messages[0], messages
+    assert len(messages) == 1 and "mongodb://" in messages[0] and "password" not in messages[0], messages
 
 
 def test_stores_that_are_not_there_are_said_with_what_to_do():

@@ -4,7 +4,7 @@
  * A tree whose nodes are parts of keys in order of appearance. How many facts there are, and how their keys are made, is the file's to choose: children are
  * looked for in a table, and parts beyond a bound stay together.
  */
-#include "cli/python_facts.h"
+#include "export/python_facts.h"
 
 #include "base/error.h"
 #include "base/hash.h"

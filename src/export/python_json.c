@@ -1,5 +1,5 @@
 /* python_json.c - JSON as Python's json.dumps(…, indent=2, separators=(",", ": ")) writes it, byte for byte. */
-#include "cli/python_json.h"
+#include "export/python_json.h"
 
 #include "base/utf8.h"
 
@@ -12,7 +12,7 @@
 void vti_python_json_line(struct vti_python_json *json)
 {
     size_t blanks = 2 * (size_t)json->level;
-    uint8_t *to = vti_buf_reserve(json->text, blanks + 1);
+    uint8_t *to = json->is_line ? NULL : vti_buf_reserve(json->text, blanks + 1);
 
     if (!to)
         return;
@@ -184,7 +184,10 @@ void vti_python_json_value(struct vti_python_json *json, const struct vti_value 
         vti_buf_add_decimal_u(json->text, value->u);
         break;
     case VTI_VALUE_DOUBLE:
-        add_double(json->text, value->d);
+        if (json->is_line && !isfinite(value->d))
+            vti_buf_add(json->text, "null", 4);
+        else
+            add_double(json->text, value->d);
         break;
     case VTI_VALUE_TEXT:
         vti_python_json_text(json, value->text.data, value->text.len);

@@ -1,9 +1,9 @@
 /* python_facts.h - facts of a span as the nested objects that they were before their keys were joined by dots. */
-#ifndef VENTURI_CLI_PYTHON_FACTS_H
-#define VENTURI_CLI_PYTHON_FACTS_H
+#ifndef VENTURI_EXPORT_PYTHON_FACTS_H
+#define VENTURI_EXPORT_PYTHON_FACTS_H
 
 #include "analyze/traces.h"
-#include "cli/python_json.h"
+#include "export/python_json.h"
 
 struct vti_python_fact;
 

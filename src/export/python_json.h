@@ -1,13 +1,17 @@
-/* python_json.h - JSON as Python's json.dumps(…, indent=2, separators=(",", ": ")) writes it: in ASCII, a line for each member. */
-#ifndef VENTURI_CLI_PYTHON_JSON_H
-#define VENTURI_CLI_PYTHON_JSON_H
+/* python_json.h - JSON as Python's json.dumps(…, indent=2, separators=(",", ": ")) writes it: in ASCII, a line for each member, or all on one. */
+#ifndef VENTURI_EXPORT_PYTHON_JSON_H
+#define VENTURI_EXPORT_PYTHON_JSON_H
 
 #include "base/buf.h"
 #include "format/event.h"
 
+#include <stdbool.h>
+
 struct vti_python_json {
     struct vti_buf *text; /* borrowed */
     unsigned level;       /* of the indent */
+    bool
+        is_line; /* all on one line, and JSON that every reader takes: null for what is no number */
 };
 
 /* A new line, with its indent. */

@@ -1,0 +1,85 @@
+/* report_steps.c - the steps of a recording in its summary: a row each. */
+#include "base/error.h"
+#include "cli/prose.h"
+#include "cli/render.h"
+#include "cli/report.h"
+
+#include <stdio.h>
+
+#define NAME_LEAST 12
+
+static const struct vti_column columns[] = {
+    {"Messages", VTI_RIGHT}, {"Failed", VTI_RIGHT},  {"Execute", VTI_RIGHT},
+    {"Avg", VTI_RIGHT},      {"p50", VTI_RIGHT},     {"p99", VTI_RIGHT},
+    {"Max", VTI_RIGHT},      {"Lag p99", VTI_RIGHT}, {"Step", VTI_LEFT},
+};
+
+static void add_row(struct vti_table *table, struct vti_step_sum *sum)
+{
+    struct vti_step_measured *execute = &sum->measured[VTI_STEP_EXECUTE];
+    struct vti_step_measured *lag = &sum->measured[VTI_STEP_LAG];
+
+    vti_table_count(table, sum->messages);
+    vti_table_count(table, sum->failed);
+    if (execute->count) {
+        vti_table_time(table, execute->sum);
+        vti_table_time(table, vti_step_mean(execute));
+        vti_table_time(table, (double)vti_step_quantile(execute, 0.5));
+        vti_table_time(table, (double)vti_step_quantile(execute, 0.99));
+        vti_table_time(table, (double)execute->most);
+    } else {
+        for (int i = 0; i < 5; i++)
+            vti_table_text(table, "-");
+    }
+    if (lag->count)
+        vti_table_time(table, (double)vti_step_quantile(lag, 0.99));
+    else
+        vti_table_text(table, "-");
+    vti_table_text(table, sum->source);
+}
+
+/* What is wrong with them, if anything. */
+static int print_doubts(const struct vti_step_sums *steps)
+{
+    uint64_t cut = 0;
+    uint64_t bad = 0;
+
+    for (uint32_t i = 0; i < steps->ids.count; i++) {
+        cut += steps->sums[i].cut;
+        bad += steps->sums[i].bad;
+    }
+    if (steps->lost)
+        printf("%llu found no room and are lost.\n", (unsigned long long)steps->lost);
+    if (cut)
+        printf("%llu came with more than 32 KiB of extra metrics, which were left out.\n",
+               (unsigned long long)cut);
+    if (bad)
+        printf("%llu came with extra metrics that are no JSON.\n", (unsigned long long)bad);
+    return 0;
+}
+
+int vti_report_print_steps(const struct vti_report *report)
+{
+    const struct vti_step_sums *steps = &report->study.steps;
+    struct vti_table *table;
+    int code;
+
+    if (!steps->ids.count && !steps->lost)
+        return 0;
+    puts("\nSteps");
+    code = vti_table_create(&table, columns, sizeof columns / sizeof *columns);
+    if (code)
+        return code;
+    vti_table_keep_last(table, NAME_LEAST);
+    for (uint32_t i = 0; i < steps->ids.count; i++)
+        add_row(table, &steps->sums[i]);
+    code = steps->ids.count ? vti_table_print(table, stdout) : 0;
+    vti_table_free(table);
+    return code ? code : print_doubts(steps);
+}
+
+void vti_report_json_steps(struct vti_json *json, const struct vti_report *report)
+{
+    vti_step_sums_add_json(json, &report->study.steps);
+    vti_json_add_uint(json, "lost_steps", report->study.steps.lost);
+}

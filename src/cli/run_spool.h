@@ -1,0 +1,39 @@
+/*
+ * run_spool.h - `run --spool` and `run --ship`: recordings in a folder, and the program beside us that sends them on.
+ *
+ * The measured program has nothing to do with that one: neither its streams nor its signals nor its end.
+ */
+#ifndef VENTURI_CLI_RUN_SPOOL_H
+#define VENTURI_CLI_RUN_SPOOL_H
+
+#include "drain/drain.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct vti_run_spool {
+    const char *asked; /* --spool; NULL: with --ship a name is made from the title */
+    const char *url;   /* --ship; NULL: nobody sends it on */
+    uint64_t limit;    /* --spool-limit; 0: not said */
+    bool is_on;
+    char folder[PATH_MAX];
+    pid_t shipper; /* 0: none runs */
+};
+
+/* All options are known: 0 with `drain` and the folder's name set up (is_on false: none of it was asked for), or
+ * VTI_EXIT_BAD or _SETUP after one line on stderr. `output` is what -o says. */
+int vti_run_spool_prepare(struct vti_run_spool *spool, struct vti_drain_options *drain,
+                          const char *title, const char *output);
+
+/* Starts venturi-ship, before the environment becomes the program's. VTI_EXIT_SETUP after one line. */
+int vti_run_spool_start(struct vti_run_spool *spool);
+
+/* The program could not be started: the shipper ends, the folder that was made goes. */
+void vti_run_spool_drop(struct vti_run_spool *spool);
+
+/* All is recorded: waits for the shipper, within limits or until a signal comes for us, and says what is left. */
+void vti_run_spool_finish(struct vti_run_spool *spool, const struct vti_drain_stats *stats,
+                          int signal_fd, bool is_quiet);
+
+#endif
