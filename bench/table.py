@@ -22,6 +22,17 @@ ROWS = [
     ("trace_unrecorded", "  in a trace, not recorded", None, None, 1, None),
     ("trace_off", "  in no trace, not recorded", None, None, 1, ("value", "<=", 1)),
     ("trace_id", "  a new id", None, None, 1, None),
+    ("step", "message of a step", "step_floor", "floor", 1, ("value", "<=", 200)),
+    ("step_extra", "  with three extra metrics", "step_floor", "floor", 1, ("value", "<=", 200)),
+    ("step_all", "  and all phases", "step_floor", "floor", 1, ("value", "<=", 200)),
+    ("step_full", "  no room: lost, counted", None, None, 1, ("value", "<=", 200)),
+    ("step_off", "  not recorded", None, None, 1, None),
+    ("steps 3.11, recorded", "  in Python 3.11", None, None, 1, ("value", "<=", 1000)),
+    ("steps 3.11, recorded, extra", "    with two extra metrics", None, None, 1, ("value", "<=", 1000)),
+    ("steps 3.13, recorded", "  in Python 3.13", None, None, 1, ("value", "<=", 1000)),
+    ("steps 3.13, recorded, extra", "    with two extra metrics", None, None, 1, ("value", "<=", 1000)),
+    ("ship", "ship, documents per CPU-second", None, None, 1, ("value", ">=", 150000)),
+    ("ship_gzip", "  compressed", None, None, 1, ("value", ">=", 150000)),
     ("span", "span, against LTTng-UST", "lttng_pair", "LTTng", 1, None),
     ("span", "  against uftrace", "uftrace_instrument_call", "uftrace", 1, None),
     ("span", "  against uftrace, -pg", "uftrace_pg_call", "uftrace", 1, None),
@@ -72,6 +83,9 @@ ROWS = [
     ("trace_json", "trace of {spans} spans, JSON", None, None, 1, ("value", "<=", 0.2)),
     ("trace_json_memory", "  memory", None, None, 1, ("value", "<=", 100)),
     ("trace_compat", "  as osprofiler's report", "trace_osprofiler", "its own", 1, ("value", "<=", 0.6)),
+    ("stores_redis", "trace of 100,000 spans, Redis", None, None, 1, ("value", "<=", 1)),
+    ("stores_redis_cpu", "  processor time", None, None, 1, None),
+    ("stores_redis_memory", "  memory", None, None, 1, ("value", "<=", 100)),
     ("trace_compat_memory", "  … its memory", None, None, 1, ("value", "<=", 100)),
     ("startup", "venturi --version", "startup_true", "true", 1, ("value", "<=", 3)),
 ]
@@ -146,7 +160,7 @@ def number(value):
 
 
 def quantity(value, unit):
-    return number(value) + ("" if unit in ("bytes", "lines/s") else " " + unit)
+    return number(value) + ("" if unit in ("bytes", "lines/s", "documents/s") else " " + unit)
 
 
 def judge(budget, value, ratio):
