@@ -1,7 +1,9 @@
-"""runner FILE…: calls the functions test_… of files of cases and prints a line of JSON for each. Workers import this file again."""
+"""runner FILE:CASE…: calls these functions test_… of files of cases and prints a line of JSON for each. Workers import this file again."""
+import faulthandler
 import importlib
 import json
 import logging
+import signal
 import sys
 import time
 import traceback
@@ -9,17 +11,17 @@ import traceback
 if __name__ == "__main__":
     import kit
 
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    for file in sys.argv[1:]:
-        module = importlib.import_module(file)
-        for name in [name for name in vars(module) if name.startswith("test_")]:
-            why = ""
-            begun = time.monotonic()
-            try:
-                getattr(module, name)()
-            except kit.Skip as reason:
-                why = f"skip: {reason}"
-            except BaseException:
-                why = traceback.format_exc()
-            print(json.dumps({"file": file, "case": name, "why": why, "seconds": round(time.monotonic() - begun, 2)}), flush=True)
+    for word in sys.argv[1:]:
+        file, name = word.split(":")
+        why = ""
+        begun = time.monotonic()
+        try:
+            getattr(importlib.import_module(file), name)()
+        except kit.Skip as reason:
+            why = f"skip: {reason}"
+        except BaseException:
+            why = traceback.format_exc()
+        print(json.dumps({"file": file, "case": name, "why": why, "seconds": round(time.monotonic() - begun, 2)}), flush=True)
     kit.close()
