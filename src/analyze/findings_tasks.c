@@ -1,6 +1,7 @@
 /* findings_tasks.c - rules about task graphs: what failed, and whether workers, dependencies or data kept the longest run from being shorter. */
 #include "analyze/findings_impl.h"
 
+#include "base/bytes.h"
 #include "base/utf8.h"
 #include "venturi/task.h"
 

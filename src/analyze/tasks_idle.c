@@ -7,6 +7,7 @@
 #include "analyze/tasks_idle.h"
 
 #include "analyze/tasks_seats.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "model/model.h"
 #include "venturi/task.h"

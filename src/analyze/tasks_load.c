@@ -171,12 +171,12 @@ static int take_worker(struct vti_tasks_job *job, uint32_t run, const struct vti
     return 0;
 }
 
-/* One without a key is known by its number, written as in the engine's messages. */
+/* One without a key, or with one that ends before it begins, is known by its number, written as in the engine's messages. */
 static const char *key_of(struct vti_tasks_job *job, const struct vti_task_fact *fact)
 {
     char number[16];
 
-    if (fact->key.len)
+    if (fact->key.len && *fact->key.data)
         return vti_tasks_text(job, fact->key);
     snprintf(number, sizeof number, "#%u", (unsigned)fact->number);
     return vti_tasks_text(job, vti_bytes_of(number));

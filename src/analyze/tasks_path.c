@@ -6,6 +6,7 @@
  */
 #include "analyze/tasks_path.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "venturi/task.h"
 

@@ -6,6 +6,7 @@
 #include "analyze/tasks_stats.h"
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "model/model.h"
@@ -17,13 +18,6 @@
 #define LONGEST ((int64_t)1 << 60) /* 36 years */
 
 /* ---- one task -------------------------------------------------------------------------------- */
-
-int64_t vti_ns_add(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
 
 bool vti_task_ran(const struct vti_task *task)
 {

@@ -63,9 +63,6 @@ int64_t vti_task_ready(const struct vti_tasks *tasks, uint32_t at);
 /* The worker's index, or VTI_NO_TASK if it is none of its run. */
 uint32_t vti_task_worker(const struct vti_tasks *tasks, uint32_t at);
 
-/* Times are a file's to choose: a sum ends at the largest number. */
-int64_t vti_ns_add(int64_t a, int64_t b);
-
 /* "compute", "transfer", …; "done", "failed", … */
 const char *vti_task_action_text(uint8_t action);
 const char *vti_task_state_text(uint8_t state);

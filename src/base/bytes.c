@@ -41,6 +41,15 @@ uint64_t vti_add_capped(uint64_t a, uint64_t b)
     return a + b < a ? UINT64_MAX : a + b;
 }
 
+int64_t vti_ns_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
 void vti_reader_init(struct vti_reader *reader, const void *bytes, size_t count)
 {
     reader->at = bytes;

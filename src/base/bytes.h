@@ -16,6 +16,9 @@ void vti_put_u64(uint8_t *at, uint64_t value);
 /* The sum, or the largest number if it is more than that: numbers that come from files must not wrap. */
 uint64_t vti_add_capped(uint64_t a, uint64_t b);
 
+/* The same of times, which end at the largest and the smallest number. */
+int64_t vti_ns_add(int64_t a, int64_t b);
+
 /*
  * Reads forward from `at`, never past `end`. After the first read that does not fit, `failed` stays
  * set and every further read gives zero, so a parser looks at `failed` once, after its last field.

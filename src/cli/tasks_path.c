@@ -3,6 +3,7 @@
  *
  * Of a long one the tasks that took most are shown, in their order; those between are one line.
  */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "cli/prose.h"
 #include "cli/render.h"

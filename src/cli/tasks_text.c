@@ -1,4 +1,5 @@
 /* tasks_text.c - the runs of task graphs in sentences, and a table of their tasks that fits the terminal. */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "cli/prose.h"
 #include "cli/render.h"

@@ -9,6 +9,7 @@
 #include "analyze/overview.h"
 #include "analyze/tasks_stats.h"
 #include "analyze/values.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "export/numbers.h"
@@ -350,8 +351,9 @@ static int add_other_data(struct chrome *chrome)
     vti_json_object(&chrome->json);
     vti_json_add_string(&chrome->json, "tool", "venturi " VENTURI_VERSION);
     vti_json_add_string(&chrome->json, "command", info.command);
-    vti_json_add_string(&chrome->json, "start",
-                        vti_moment_text(moment, info.start_realtime_ns + chrome->zero_ns));
+    vti_json_add_string(
+        &chrome->json, "start",
+        vti_moment_text(moment, vti_ns_add(info.start_realtime_ns, chrome->zero_ns)));
     vti_json_add_string(&chrome->json, "clock", info.clock);
     vti_json_add_uint(&chrome->json, "lost_events", losses.lost_events);
     vti_json_add_uint(&chrome->json, "overwritten_events", losses.overwritten_events);

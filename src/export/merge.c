@@ -8,6 +8,7 @@
  */
 #include "export/merge.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "export/copy.h"
@@ -103,8 +104,8 @@ static int open_inputs(struct job *job)
         source->input.recording = source->recording;
         source->input.from_ns = INT64_MIN;
         source->input.to_ns = INT64_MAX;
-        source->start_ns = source->recording->facts.clocks.start_realtime_ns +
-                           source->given->offset_ns;
+        source->start_ns = vti_ns_add(source->recording->facts.clocks.start_realtime_ns,
+                                      source->given->offset_ns);
         job->order[i] = source;
     }
     if (!code)

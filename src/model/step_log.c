@@ -6,6 +6,7 @@
  */
 #include "model/step_log.h"
 
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/json_check.h"
@@ -176,7 +177,9 @@ static void fill_process(const vt_recording *recording, struct vti_step *step, u
     step->host = host < 0 ? "" : facts->hosts[host].name;
     step->process_name = process ? process->name : "";
     step->pid = process ? process->fact.pid : 0;
-    step->process_start_ns = process ? facts->clocks.start_realtime_ns + process->start_ns : 0;
+    step->process_start_ns = process
+                                 ? vti_ns_add(facts->clocks.start_realtime_ns, process->start_ns)
+                                 : 0;
     *clock = &facts->clocks.clocks[process ? process->clock : 0];
 }
 

@@ -4,6 +4,7 @@
  * A hundred thousand tasks must not make a large page: times of a run with many are rounded to a small part of what its tasks
  * take, and numbers stand outside of the keys (task_keys.c). Sums are exact.
  */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "page/task_keys.h"
 #include "page/tasks_impl.h"
