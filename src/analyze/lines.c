@@ -5,6 +5,7 @@
  */
 #include "analyze/lines.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "model/model.h"
 
@@ -135,11 +136,6 @@ int vti_lines_callee(struct vti_lines_line *line, const struct vti_lines_callee 
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 /* Durations of two lines: `from` keeps its own. */
 static int add_durations(struct vti_lines_line *to, const struct vti_lines_line *from)
 {
@@ -162,13 +158,13 @@ static int add_numbers(struct vti_lines_line *to, const struct vti_lines_line *f
     to->how = to->how > from->how ? to->how : from->how;
     to->is_mixed |= from->is_mixed;
     to->measured += from->measured * scale;
-    to->events = plus(to->events, from->events);
-    to->hits = plus(to->hits, from->hits);
-    to->samples = plus(to->samples, from->samples);
+    to->events = vti_add_capped(to->events, from->events);
+    to->hits = vti_add_capped(to->hits, from->hits);
+    to->samples = vti_add_capped(to->samples, from->samples);
     to->time += from->time * scale;
     to->error = hypot(to->error, from->error * scale);
     to->suspended += from->suspended * scale;
-    to->resumes = plus(to->resumes, from->resumes);
+    to->resumes = vti_add_capped(to->resumes, from->resumes);
     to->shortest = fmin(to->shortest, from->shortest * scale);
     to->longest = fmax(to->longest, from->longest * scale);
     return add_durations(to, from);
@@ -218,7 +214,7 @@ static void finish_callees(struct vti_lines_line *line)
         if (compare_callees(to, &line->callees[i])) {
             line->callees[++kept] = line->callees[i];
         } else {
-            to->calls = plus(to->calls, line->callees[i].calls);
+            to->calls = vti_add_capped(to->calls, line->callees[i].calls);
             to->time += line->callees[i].time;
         }
     }
@@ -369,7 +365,7 @@ static int add_function(struct vti_lines *to, const struct vti_lines_function *f
     if (at < 0)
         return (int)at;
     function = &to->functions[at];
-    function->calls = plus(function->calls, from->calls);
+    function->calls = vti_add_capped(function->calls, from->calls);
     function->total = vti_lines_total(function) + vti_lines_total(from) * scale;
     if (from->last_line > function->last_line)
         function->last_line = from->last_line;
@@ -421,7 +417,7 @@ int vti_lines_add(struct vti_lines *to, const struct vti_lines *from)
     to->has_nameless = to->has_nameless || from->has_nameless;
     to->cost_ns += from->cost_ns;
     to->cost_event_ns = fmax(to->cost_event_ns, from->cost_event_ns);
-    to->lost_lines = plus(to->lost_lines, from->lost_lines);
+    to->lost_lines = vti_add_capped(to->lost_lines, from->lost_lines);
     if (from->recorded_s > to->recorded_s)
         to->recorded_s = from->recorded_s;
     return code ? vti_fail(code, "out of memory") : vti_lines_finish(to);

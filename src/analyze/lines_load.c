@@ -5,6 +5,7 @@
  * shown by its own entry, because the times of its lines overlap where the function calls itself.
  */
 #include "analyze/lines.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "model/line_table.h"
 #include "venturi/hook.h"
@@ -24,11 +25,6 @@ struct loading {
     struct vti_map *statements; /* of the track: (site, line) that have an entry of their own */
     double ns_per_tick;
 };
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
 
 static const struct vti_site *site_of(const struct loading *loading, uint32_t id)
 {
@@ -124,7 +120,7 @@ static void add_whole(const struct loading *loading, struct vti_lines_function *
 {
     double total = time_of(loading, fact, cost);
 
-    function->calls = plus(function->calls, fact->hits);
+    function->calls = vti_add_capped(function->calls, fact->hits);
     if (fact->statement > function->last_line)
         function->last_line = fact->statement;
     function->excess -= measured_time(loading, fact);
@@ -356,7 +352,7 @@ static void take_facts(const struct loading *loading)
     lines->recorded_s = info.start_realtime_ns / 1000000000 + info.duration_ns / 1000000000 + 2;
     for (size_t i = 0; i < facts->loss_count; i++)
         if (facts->losses[i].reason == VTI_LOSS_LINES)
-            lines->lost_lines = plus(lines->lost_lines, facts->losses[i].events);
+            lines->lost_lines = vti_add_capped(lines->lost_lines, facts->losses[i].events);
     for (size_t i = 0; i < loading->tables.cost_count; i++)
         lines->has_lines_on |= loading->tables.costs[i].language >= VT_LANGUAGE_PYTHON_LINE;
 }

@@ -43,7 +43,7 @@ def damaged(good, chance):
 
 @BOTH
 def test_damaged_notes(compile, record, tmp_path, compiler):
-    """At most one line about them; what is shown ends."""
+    """At most one line about them; what is shown ends, be it after the 100,000 rows that a function without text may have."""
     program = compile(compiler, "loops.c", flags=["-O1"])
     notes = next(tmp_path.glob("*.gcno"))
     good = notes.read_bytes()
@@ -53,7 +53,7 @@ def test_damaged_notes(compile, record, tmp_path, compiler):
         done, _ = record(program, empty=True)
         assert len([line for line in done.stderr.splitlines() if ".gcno" in line]) <= 1, done.stderr
         shown = run([VENTURI, "lines", tmp_path / "out.vt"], check=False)
-        assert shown.returncode in (0, 2) and len(shown.stdout) < 1 << 20
+        assert shown.returncode in (0, 2) and len(shown.stdout) < 1 << 24
         if shown.returncode:
             assert shown.stderr.count("\n") == 1 and "do not fit" in shown.stderr
 
