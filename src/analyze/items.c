@@ -2,6 +2,7 @@
 #include "analyze/items.h"
 
 #include "analyze/resources.h"
+#include "analyze/values.h"
 #include "base/error.h"
 #include "venturi/span.h"
 
@@ -19,20 +20,6 @@ static bool has_counters(const vt_recording *recording)
     return false;
 }
 
-static double number_of(const struct vt_value *value)
-{
-    switch (value->type) {
-    case VT_VALUE_INT:
-        return (double)value->i;
-    case VT_VALUE_UINT:
-        return (double)value->u;
-    case VT_VALUE_DOUBLE:
-        return value->d;
-    default:
-        return 0;
-    }
-}
-
 static void take(struct vti_items *items, vt_recording *recording, const struct vt_event *event)
 {
     struct vt_site_info site;
@@ -42,10 +29,10 @@ static void take(struct vti_items *items, vt_recording *recording, const struct 
     vt_recording_site_by_id(recording, event->site, &site);
     if (!strcmp(site.name, VT_ITEMS_NAME)) {
         items->is_counted = true;
-        items->raw += number_of(&event->value);
+        items->raw += vti_value_number(&event->value);
     } else if (!strcmp(site.name, VT_ITEMS_DONE_NAME)) {
         items->has_effective = true;
-        items->effective += number_of(&event->value);
+        items->effective += vti_value_number(&event->value);
     }
 }
 

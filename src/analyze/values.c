@@ -28,6 +28,20 @@ void vti_json_value(struct vti_json *json, const struct vt_value *value)
     }
 }
 
+double vti_value_number(const struct vt_value *value)
+{
+    switch (value->type) {
+    case VT_VALUE_INT:
+        return (double)value->i;
+    case VT_VALUE_UINT:
+        return (double)value->u;
+    case VT_VALUE_DOUBLE:
+        return value->d;
+    default:
+        return 0;
+    }
+}
+
 void vti_json_attrs(struct vti_json *json, const vt_recording *recording,
                     const struct vt_span *span)
 {

@@ -1,4 +1,4 @@
-/* values.h - facts, values, attributes, errors and moments of a recording as JSON. */
+/* values.h - facts, values, attributes, errors and moments of a recording as JSON and as numbers. */
 #ifndef VENTURI_ANALYZE_VALUES_H
 #define VENTURI_ANALYZE_VALUES_H
 
@@ -6,6 +6,7 @@
 #include "venturi/read.h"
 
 void vti_json_value(struct vti_json *json, const struct vt_value *value);
+double vti_value_number(const struct vt_value *value); /* 0 if it is none */
 
 /* Key and value of each, inside an object that the caller opened. If a key comes twice the later
  * one counts, as JSON readers have it. */

@@ -3,6 +3,7 @@
  *
  * Where there are more values than asked for, the smallest and the largest of each stretch of time are kept; of marks and errors the first.
  */
+#include "analyze/values.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "model/span_walk.h"
@@ -34,20 +35,6 @@ struct counters {
     struct series *series; /* owned */
     size_t capacity;
 };
-
-static double number_of(const struct vt_value *value)
-{
-    switch (value->type) {
-    case VT_VALUE_INT:
-        return (double)value->i;
-    case VT_VALUE_UINT:
-        return (double)value->u;
-    case VT_VALUE_DOUBLE:
-        return value->d;
-    default:
-        return 0;
-    }
-}
 
 static int write_value(struct counters *counters, const uint32_t key[2], struct value value)
 {
@@ -102,7 +89,7 @@ static int keep_extremes(struct counters *counters, const uint32_t key[2], struc
 static int take_counter(struct counters *counters, const struct vt_event *event)
 {
     int64_t site = vti_page_site(counters->job, event->site);
-    struct value value = {event->time_ns, number_of(&event->value)};
+    struct value value = {event->time_ns, vti_value_number(&event->value)};
     uint32_t key[2] = {(uint32_t)site, event->track};
 
     if (site < 0)
