@@ -26,7 +26,7 @@ void vti_secret_hide_logins(int argc, char **argv);
 char *vti_secret_take_url(char *argument);
 
 /* Makes the text ready for a program that is about to be started: a descriptor that it inherits and whose number is in `word`, which is given to
- * it instead: "fd:5:redis://****@host". `word` has room for the text and 16 bytes. The descriptor, which the caller closes when the program runs, or a
+ * it instead: "fd:5:", and the text with stars for the login. `word` has room for the text and 16 bytes. The descriptor, which the caller closes when the program runs, or a
  * negative code of error.h. */
 int vti_secret_send(const char *text, char *word, size_t room);
 
