@@ -2,6 +2,7 @@
 #include "analyze/rank.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/secret.h"
 #include "cli/cmd.h"
 #include "cli/from_store.h"
 #include "cli/importing.h"
@@ -9,6 +10,7 @@
 #include "cli/render.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -35,6 +37,7 @@ struct request {
     const char *out; /* NULL: standard output */
     const char *sort;
     const char *from; /* a store instead of a file */
+    char *url;        /* owned: what that is in, as argv does not have it any more */
     size_t limit;
     bool is_json, is_csv, force;
     bool is_store_file; /* file://: notifications, one a line */
@@ -61,6 +64,10 @@ static int take_arguments(struct request *request, int argc, char **argv)
 
     if (!code && limit)
         code = vti_args_limit("rank", limit, 1, &request->limit);
+    if (!code && request->from) {
+        request->from = request->url = vti_secret_take_url((char *)(uintptr_t)request->from);
+        code = request->url ? 0 : vti_cmd_error("rank", VTI_E_NOMEM);
+    }
     if (code)
         return code;
     if (request->from && vti_from_file(request->from)) {
@@ -256,32 +263,39 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static int run(int argc, char **argv)
+static int rank(struct request *request)
 {
     struct vti_fetched fetched = {0};
-    struct request request = {0};
     struct vti_rank *rank;
-    enum vti_rank_key key;
-    int code = take_arguments(&request, argc, argv);
+    enum vti_rank_key key = sort_key(request->sort);
+    int code;
 
-    if (code)
-        return code;
-    key = sort_key(request.sort);
     /* Who sorts by a figure wants to see it. */
-    request.rank.is_wide |= key == VTI_RANK_MIN || key == VTI_RANK_P50 || key == VTI_RANK_P99 ||
-                            key == VTI_RANK_SELF;
-    if (request.out && !request.force && !request.rank.is_compat && is_file(request.out))
-        return vti_cmd_error("rank", vti_fail(VTI_E_EXISTS, "%s: already exists", request.out));
-    if (request.out && vti_file_is_same(request.file, request.out))
+    request->rank.is_wide |= key == VTI_RANK_MIN || key == VTI_RANK_P50 || key == VTI_RANK_P99 ||
+                             key == VTI_RANK_SELF;
+    if (request->out && !request->force && !request->rank.is_compat && is_file(request->out))
+        return vti_cmd_error("rank", vti_fail(VTI_E_EXISTS, "%s: already exists", request->out));
+    if (request->out && vti_file_is_same(request->file, request->out))
         return vti_cmd_fail("rank", "%s: is the input, so it cannot be the output too",
-                            request.out);
-    if (vti_rank_create(&rank, &request.rank))
+                            request->out);
+    if (vti_rank_create(&rank, &request->rank))
         return vti_cmd_error("rank", VTI_E_NOMEM);
-    code = request.from ? rank_store(rank, &request, &fetched) : 0;
+    code = request->from ? rank_store(rank, request, &fetched) : 0;
     if (!code)
-        code = rank_file(rank, &request, &fetched);
+        code = rank_file(rank, request, &fetched);
     vti_fetched_fini(&fetched);
     vti_rank_free(rank);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request = {0};
+    int code = take_arguments(&request, argc, argv);
+
+    if (!code)
+        code = rank(&request);
+    free(request.url);
     return code;
 }
 
