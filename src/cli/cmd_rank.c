@@ -8,6 +8,7 @@
 #include "cli/importing.h"
 #include "cli/rank_render.h"
 #include "cli/render.h"
+#include "import/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static const struct vti_option options[] = {
     [OPT_CSV] = {0, "csv", NULL, "write CSV"},
     [OPT_RAW] = {0, "raw", NULL, "of a recording: times with Venturi's own cost left in"},
     [OPT_COMPAT] = {0, "compat", NULL, "of a log: repeat the mistakes of Mistral's script"},
-    [OPT_FROM] = {0, "from", "URL", "of a store: elasticsearch://HOST sums up, redis://HOST"},
+    [OPT_FROM] = {0, "from", "URL", "of a store: elasticsearch://, redis://, file:///PATH"},
     [OPT_FORCE] = {'f', "force", NULL, "replace OUT if it exists"},
     {0},
 };
@@ -40,7 +41,7 @@ struct request {
     char *url;        /* owned: what that is in, as argv does not have it any more */
     size_t limit;
     bool is_json, is_csv, force;
-    bool is_store_file; /* file://: notifications, one a line */
+    bool is_store_file; /* file://, or a file that looks like it: notifications, one a line */
     struct vti_rank_options rank;
 };
 
@@ -93,6 +94,8 @@ static int take_arguments(struct request *request, int argc, char **argv)
             "rank", "--compat writes the script's table only: no --wide, --sort, --json, --csv");
     if (request->out && !strcmp(request->out, "-"))
         request->out = NULL;
+    if (!request->from && !request->rank.is_compat)
+        request->is_store_file |= vti_import_looks_like(request->file, "osnotes");
     return 0;
 }
 
@@ -303,8 +306,9 @@ const struct vti_command vti_cmd_rank = {
     .name = "rank",
     .summary = "which names took the most time, of a recording or a trace log",
     .usage = "[options] FILE [OUT]",
-    .about = "Ranks trace names by the time they took. FILE is a recording or a trace log\n"
-             "as osprofiler writes it in Mistral (- is standard input). The table goes to\n"
+    .about = "Ranks trace names by the time they took. FILE is a recording, a trace log as\n"
+             "osprofiler writes it in Mistral (- is standard input), or notifications, one\n"
+             "on each line, as `venturi ship --to file://` writes them. The table goes to\n"
              "OUT, else to standard output; for a log it is, byte for byte, the one that\n"
              "Mistral's rank_profiled_methods.py makes, but without the script's mistakes.",
     .options = options,

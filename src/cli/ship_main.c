@@ -20,7 +20,7 @@
 const struct vti_command *const vti_commands[] = {&vti_cmd_ship, NULL};
 
 struct request {
-    char *url;      /* owned: what `to` is in */
+    char *url; /* owned: what `to` is in */
     const char *source, *to, *only, *prefix, *keep_days, *dialect, *replay;
     const char *credentials, *ca, *fingerprint, *batch, *every, *retry, *give_up, *state, *gzip;
     bool is_once, is_setup, is_dry_run, is_insecure, keeps, is_quiet;
@@ -266,6 +266,10 @@ static void say_result(const struct vti_ship_options *options, const struct vti_
                  ", %llu %s not sent: %.40s takes %s only", (unsigned long long)now->unsent,
                  takes_steps ? "trace points" : "steps", options->type->name,
                  takes_steps ? "steps" : "traces");
+    if (now->outside)
+        snprintf(more + strlen(more), sizeof more - strlen(more),
+                 "; %llu spans outside of any trace are in the recording only",
+                 (unsigned long long)now->outside);
     if (!is_quiet)
         vti_cmd_say("%llu documents to %s%s", (unsigned long long)now->shipped,
                     options->settings->shown, more);

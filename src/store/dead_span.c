@@ -174,10 +174,9 @@ int vti_dead_span_read(struct vti_batch *batch, struct vti_document *document,
 {
     const char *body = vti_batch_body(batch, document);
     struct reading reading = {.scan = {.at = body, .end = body + document->body_len}};
-    struct vti_buf *const texts[] = {&reading.key,     &reading.name,    &reading.base,
-                                     &reading.span,    &reading.parent,  &reading.project,
-                                     &reading.service, &reading.host,    &reading.type,
-                                     &reading.message};
+    struct vti_buf *const texts[] = {
+        &reading.key,     &reading.name,    &reading.base, &reading.span, &reading.parent,
+        &reading.project, &reading.service, &reading.host, &reading.type, &reading.message};
     struct vti_trace_detail detail = {.part = VTI_TRACE_ERROR};
     bool is_first = true;
     int code = 0;

@@ -318,7 +318,7 @@ static int pick(struct vti_store *store, struct vti_batch *batch, enum signal si
                                ? "is no notification of a trace"
                                : "a step is sent as metrics with its recording, not from a letter");
         else if (span && span->part != VTI_TRACE_END &&
-            !(span->part == VTI_TRACE_BEGIN && span->is_open))
+                 !(span->part == VTI_TRACE_BEGIN && span->is_open))
             vti_batch_pass(document);
         else
             picked->at[picked->count++] = i;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE 500              /* documents whose answers are waited for together */
+#define AT_ONCE 500             /* documents whose answers are waited for together */
 #define ANSWER_MOST (64u << 10) /* bytes: numbers, and what went wrong */
 
 struct vti_store {

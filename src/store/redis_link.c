@@ -18,9 +18,9 @@
 #define REDIS_PORT 6379
 #define SENTINEL_PORT 26379
 #define TIMEOUT_MS 10000
-#define ANSWER_MS 60000             /* a whole answer, however it drips in */
-#define ELEMENTS_MOST (1 << 20)     /* of one array */
-#define SMALL_ANSWER (64u << 10)    /* bytes */
+#define ANSWER_MS 60000          /* a whole answer, however it drips in */
+#define ELEMENTS_MOST (1 << 20)  /* of one array */
+#define SMALL_ANSWER (64u << 10) /* bytes */
 #define LINE_MOST (64u << 10)
 #define MASTER "mymaster" /* osprofiler's sentinel_service_name, unless ?master= says another */
 
@@ -232,13 +232,16 @@ static enum vti_redis_trouble enter(redisContext *link, const struct vti_store_s
 
     if (settings->password && settings->user && *settings->user)
         trouble = expect(link, settings,
-                         vti_redis_ask(link, settings, SMALL_ANSWER, "AUTH %s %s", settings->user, settings->password),
+                         vti_redis_ask(link, settings, SMALL_ANSWER, "AUTH %s %s", settings->user,
+                                       settings->password),
                          "login", why, room);
     else if (settings->password)
-        trouble = expect(link, settings, vti_redis_ask(link, settings, SMALL_ANSWER, "AUTH %s", settings->password), "login",
-                         why, room);
+        trouble = expect(link, settings,
+                         vti_redis_ask(link, settings, SMALL_ANSWER, "AUTH %s", settings->password),
+                         "login", why, room);
     if (!trouble)
-        trouble = expect(link, settings, vti_redis_ask(link, settings, SMALL_ANSWER, "SELECT %ld", database),
+        trouble = expect(link, settings,
+                         vti_redis_ask(link, settings, SMALL_ANSWER, "SELECT %ld", database),
                          "choosing the database", why, room);
     return trouble;
 }
@@ -254,7 +257,8 @@ static bool ask_sentinel(const struct vti_store_settings *settings, char *host, 
     bool is_known = false;
 
     if (link) {
-        reply = vti_redis_ask(link, settings, SMALL_ANSWER, "SENTINEL get-master-addr-by-name %s", master ? master : MASTER);
+        reply = vti_redis_ask(link, settings, SMALL_ANSWER, "SENTINEL get-master-addr-by-name %s",
+                              master ? master : MASTER);
         is_known = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
                    reply->element[0]->str && reply->element[1]->str;
         if (is_known) {
