@@ -419,17 +419,6 @@ static uint64_t outside_traces(const void *state)
     return traces->outside;
 }
 
-const struct vti_trace_detail *vti_trace_detail_of(const struct vti_batch *batch,
-                                                   const struct vti_document *document)
-{
-    return document->kind == VTI_DOCUMENT_TRACE ? vti_batch_detail(batch, document) : NULL;
-}
-
-const char *vti_trace_detail_text(const struct vti_trace_detail *detail, uint32_t offset)
-{
-    return (const char *)detail + offset;
-}
-
 const struct vti_maker vti_maker_traces = {
     .name = "traces",
     .kinds = VTI_DOCUMENT_TRACE,

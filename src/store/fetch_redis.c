@@ -22,6 +22,7 @@
 #define KEY_MOST 512
 #define ANSWER_MOST (256u << 20) /* bytes */
 #define SCAN_AT_ONCE 1000u
+#define SCAN_MOST (16u << 20) /* bytes of one step */
 #define SCAN_STEPS 200000u /* two hundred million keys, whoever they are of */
 #define SCAN_S 120
 
@@ -115,7 +116,7 @@ static void drop_twins(struct reading *reading)
 /* How many steps a search may take: a table has fewer places than a hundred times its keys, unless it is small. */
 static unsigned scan_steps(struct reading *reading)
 {
-    redisReply *reply = vti_redis_ask(reading->link, &reading->fetch->settings, ANSWER_MOST,
+    redisReply *reply = vti_redis_ask(reading->link, &reading->fetch->settings, SCAN_MOST,
                                       "DBSIZE");
     unsigned steps = SCAN_STEPS;
 
@@ -130,7 +131,7 @@ static unsigned scan_steps(struct reading *reading)
 /* One step; the cursor moves on. */
 static int scan(struct reading *reading, const char *pattern, char cursor[24])
 {
-    redisReply *reply = vti_redis_ask(reading->link, &reading->fetch->settings, ANSWER_MOST,
+    redisReply *reply = vti_redis_ask(reading->link, &reading->fetch->settings, SCAN_MOST,
                                       "SCAN %s MATCH %s COUNT %u", cursor, pattern, SCAN_AT_ONCE);
     const redisReply *names;
     int code = 0;

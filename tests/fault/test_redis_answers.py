@@ -37,7 +37,7 @@ def test_an_answer_without_end_to_trace(form):
     with RedisStub(lambda words: ENDLESS[form]() if words[0] == b"SCAN" else b":1\r\n") as stub:
         done = venturi("trace", "list", "--from", stub.url, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and ("too large" in done.stderr or "of another kind" in done.stderr), done.stderr
-        assert stub.sent < 400 << 20
+        assert stub.sent < 64 << 20
 
 
 def circles(cursors):
