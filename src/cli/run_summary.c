@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* The second line: what is missing, if anything is. */
 static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lost_events)
@@ -25,6 +26,27 @@ static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lo
         vti_cmd_say("lost events: `venturi info` says where; --buffer or --block helps");
     else if (stats->overwritten)
         vti_cmd_say(VTI_KEPT_THE_END, (unsigned long long)stats->overwritten);
+}
+
+static void say_about_clock(const struct vti_clock_doubts *clock)
+{
+    char said[32] = "";
+    time_t seconds = (time_t)clock->said_s;
+    struct tm utc;
+
+    if (clock->is_out_of_bounds) {
+        if (gmtime_r(&seconds, &utc))
+            strftime(said, sizeof said, " (%Y-%m-%d)", &utc);
+        vti_cmd_say("this machine's clock%s is outside of 1970 to 2261: all is recorded, dated %s; "
+                    "set the clock",
+                    said, clock->said_s < 0 ? "1970-01-01" : "2262-01-01");
+    } else if (clock->times_set) {
+        vti_cmd_say("this machine's clock was set %s by %lld s while the program ran%s: durations "
+                    "are right, dates are as the clock said",
+                    clock->set_by_s < 0 ? "back" : "forward",
+                    (long long)(clock->set_by_s < 0 ? -clock->set_by_s : clock->set_by_s),
+                    clock->times_set > 1 ? ", not only once" : "");
+    }
 }
 
 static bool is_plain_word(const char *text)
@@ -159,6 +181,7 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
     }
     say_who_is_missing(stats);
     say_about_names(stats);
+    say_about_clock(&stats->clock);
     if (is_quiet && !lost_events)
         return;
     if (!is_missed && !stats->still_running && !stats->file.events && !has_calls && !has_lines &&
