@@ -273,8 +273,7 @@ static bool take_option(struct run *run, int option, const char *value)
     case OPT_SPOOL_LIMIT:
         return take_size("spool-limit", value, VTI_SPOOL_LEAST, &run->spool.limit);
     case OPT_SHIP:
-        run->spool.url = value;
-        return true;
+        return vti_run_spool_take_url(&run->spool, value);
     case OPT_LIVE:
         run->live.is_on = true;
         run->live.port = value;
@@ -474,6 +473,7 @@ out:
     vti_buf_fini(&run.python.include);
     vti_buf_fini(&run.python.exclude);
     vti_buf_fini(&run.python.lines_of);
+    free(run.spool.url);
     free(run.made);
     return code;
 }
