@@ -210,6 +210,7 @@ static void add_stats(struct vti_writer_stats *sum, const struct vti_writer_stat
     sum->lost_events += one->lost_events;
     sum->disk_lost += one->disk_lost;
     sum->disk_lost_tasks += one->disk_lost_tasks;
+    sum->disk_lost_steps += one->disk_lost_steps;
     sum->blocks += one->blocks;
     sum->disk_error = one->disk_error;
 }
