@@ -132,7 +132,8 @@ static inline uint8_t *add_u64(uint8_t *to, uint64_t value)
 }
 
 /* Numbers; returns where they end. */
-static inline uint8_t *add_numbers(uint8_t *to, const struct vt_step_done *done, struct vti_note *note)
+static inline uint8_t *add_numbers(uint8_t *to, const struct vt_step_done *done,
+                                   struct vti_note *note)
 {
     uint64_t received = done->received & ~VTI_PAYLOAD_BIT;
 
@@ -208,6 +209,7 @@ void vt_step_put(const struct vt_step_done *done)
         to = add_bytes(to, done->extra, text);
     }
     note.bytes = (size_t)(to - payload);
-    if ((note.flags & VTI_STEP_HAS_PARTS && !put_parts(&note, done->extra, text)) || !vti_note_put(&note))
+    if ((note.flags & VTI_STEP_HAS_PARTS && !put_parts(&note, done->extra, text)) ||
+        !vti_note_put(&note))
         lose();
 }

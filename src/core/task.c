@@ -164,9 +164,9 @@ static bool put_far_edges(const struct vt_task *task)
         size_t left = task->dependency_count - at;
         size_t count = left < VTI_TASK_FAR_EDGES ? left : VTI_TASK_FAR_EDGES;
         struct vti_note note = {.ticks = 1,
-                            .kind = VTI_RECORD_TASK_EDGES,
-                            .payload = (const uint8_t *)payload,
-                            .bytes = (3 + count) * sizeof *payload};
+                                .kind = VTI_RECORD_TASK_EDGES,
+                                .payload = (const uint8_t *)payload,
+                                .bytes = (3 + count) * sizeof *payload};
 
         payload[2] = (uint32_t)at;
         memcpy(payload + 3, task->dependencies + at, count * sizeof *payload);
@@ -181,11 +181,12 @@ static bool put_far_edges(const struct vt_task *task)
 int vt_task_put(const struct vt_task *task)
 {
     uint8_t payload[VTI_TASK_NOTE_BYTES + 2 + 4 * VTI_TASK_NEAR_EDGES + VTI_TEXT_MAX];
-    struct vti_note note = {.ticks = vti_note_ticks(task->end > task->start ? task->end : task->start),
-                        .site = task->name ? task->name : &unnamed,
-                        .kind = VTI_RECORD_TASK,
-                        .type = (task->state & 7u) | (task->action & 7u) * VTI_TASK_ACTION,
-                        .payload = payload};
+    struct vti_note note = {
+        .ticks = vti_note_ticks(task->end > task->start ? task->end : task->start),
+        .site = task->name ? task->name : &unnamed,
+        .kind = VTI_RECORD_TASK,
+        .type = (task->state & 7u) | (task->action & 7u) * VTI_TASK_ACTION,
+        .payload = payload};
     uint16_t edges = (uint16_t)task->dependency_count;
     uint8_t *to;
 
