@@ -245,9 +245,9 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
         vti_cmd_say("next  venturi tasks %s%s%s", quote, output->shown, quote);
     if (has_lines || has_calls || (!stats->traced && !stats->tasks))
         vti_cmd_say("next  venturi %s %s%s%s",
-                    has_lines   ? "lines"
-                    : has_calls ? "stats"
-                                : "report",
+                    has_lines                    ? "lines"
+                    : has_calls && !stats->steps ? "stats"
+                                                 : "report",
                     quote, output->shown, quote);
     if (stats->traced)
         vti_cmd_say("next  venturi trace list %s%s%s", quote, output->shown, quote);

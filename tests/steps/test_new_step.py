@@ -202,11 +202,20 @@ def test_a_program_that_cannot_be_loaded(tmp_path):
     assert "venturi cc" not in done.stderr
 
 
+def test_a_step_of_c_is_made_with_the_venturi_that_wrote_it(new_step, tmp_path):
+    """Exactly what is printed works from an empty folder."""
+    done = new_step("--language", "c", "kinds")
+    env = dict(environment(PKG_CONFIG_LIBDIR="/nowhere"), PATH=os.path.dirname(VENTURI) + ":" + os.environ["PATH"])
+    env.pop("LD_LIBRARY_PATH", None)
+    done = run(["sh", "-c", done.stderr.splitlines()[1].split("next  ")[1]], cwd=tmp_path, env=env)
+    assert "8 step records, 0 lost" in done.stderr
+
+
 def test_where_venturi_is_not_known_to_the_compiler(new_step, tmp_path):
     new_step("--language", "c", "kinds")
-    done = run(["make"], cwd=tmp_path / "kinds", env=environment(PKG_CONFIG_LIBDIR="/nowhere"), check=False)
+    done = run(["make"], cwd=tmp_path / "kinds", env=environment(PKG_CONFIG_LIBDIR="/nowhere", PKG_CONFIG_PATH="/nowhere"), check=False)
     assert done.returncode == 2 and "pkg-config knows no venturi-step: PKG_CONFIG_PATH=FOLDER make" in done.stderr and done.stderr.count("\n") == 1
-    run(["make", "-s", "clean"], cwd=tmp_path / "kinds", env=environment(PKG_CONFIG_LIBDIR="/nowhere"))
+    run(["make", "-s", "clean"], cwd=tmp_path / "kinds", env=environment(PKG_CONFIG_LIBDIR="/nowhere", PKG_CONFIG_PATH="/nowhere"))
 
 
 @pytest.mark.parametrize("script", ["run_step.py", "run_multiprocess.py"])
