@@ -48,9 +48,11 @@ def wanted_packages(stage):
     return names
 
 
-def is_known(package):
-    """Whether apt could install it."""
-    return "Candidate: (none)" not in (said := subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True).stdout) and "Candidate:" in said
+def unknown(packages):
+    """Those that apt could not install."""
+    said = subprocess.run(["apt-cache", "policy", *packages], capture_output=True, text=True).stdout
+    known = {name for name, candidate in re.findall(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", said, re.M) if candidate != "(none)"}
+    return [name for name in packages if name not in known]
 
 
 def _installed():
