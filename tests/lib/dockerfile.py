@@ -125,7 +125,7 @@ class Root:
             os.symlink(os.readlink(path), to)
             return
         try:
-            if path.startswith("/etc/"):
+            if path.startswith(("/etc/", "/var/")):
                 raise OSError
             os.link(path, to)
         except OSError:  # another file system, or one that is written to

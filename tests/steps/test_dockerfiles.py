@@ -10,7 +10,7 @@ import pytest
 from dockerfile import Root, closure, instructions, stages, unknown, wanted_packages
 from stepping import BUILD, TOP, VENTURI, environment, query, run
 
-BUILT_BY = {"prefix": "/usr", "buildtype": "release", "werror": "false"}
+BUILT_BY = {"prefix": "/usr", "libdir": "lib", "buildtype": "release", "werror": "false"}
 
 
 def read(*names):
