@@ -2,13 +2,16 @@
 #include "analyze/rank.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/secret.h"
 #include "cli/cmd.h"
 #include "cli/from_store.h"
 #include "cli/importing.h"
 #include "cli/rank_render.h"
 #include "cli/render.h"
+#include "import/import.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,7 +26,7 @@ static const struct vti_option options[] = {
     [OPT_CSV] = {0, "csv", NULL, "write CSV"},
     [OPT_RAW] = {0, "raw", NULL, "of a recording: times with Venturi's own cost left in"},
     [OPT_COMPAT] = {0, "compat", NULL, "of a log: repeat the mistakes of Mistral's script"},
-    [OPT_FROM] = {0, "from", "URL", "of a store: elasticsearch://HOST sums up, redis://HOST"},
+    [OPT_FROM] = {0, "from", "URL", "of a store: elasticsearch://, redis://, file:///PATH"},
     [OPT_FORCE] = {'f', "force", NULL, "replace OUT if it exists"},
     {0},
 };
@@ -35,9 +38,10 @@ struct request {
     const char *out; /* NULL: standard output */
     const char *sort;
     const char *from; /* a store instead of a file */
+    char *url;        /* owned: what that is in, as argv does not have it any more */
     size_t limit;
     bool is_json, is_csv, force;
-    bool is_store_file; /* file://: notifications, one a line */
+    bool is_store_file; /* file://, or a file that looks like it: notifications, one a line */
     struct vti_rank_options rank;
 };
 
@@ -61,6 +65,10 @@ static int take_arguments(struct request *request, int argc, char **argv)
 
     if (!code && limit)
         code = vti_args_limit("rank", limit, 1, &request->limit);
+    if (!code && request->from) {
+        request->from = request->url = vti_secret_take_url((char *)(uintptr_t)request->from);
+        code = request->url ? 0 : vti_cmd_error("rank", VTI_E_NOMEM);
+    }
     if (code)
         return code;
     if (request->from && vti_from_file(request->from)) {
@@ -86,6 +94,8 @@ static int take_arguments(struct request *request, int argc, char **argv)
             "rank", "--compat writes the script's table only: no --wide, --sort, --json, --csv");
     if (request->out && !strcmp(request->out, "-"))
         request->out = NULL;
+    if (!request->from && !request->rank.is_compat)
+        request->is_store_file |= vti_import_looks_like(request->file, "osnotes");
     return 0;
 }
 
@@ -257,32 +267,39 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static int run(int argc, char **argv)
+static int rank(struct request *request)
 {
     struct vti_fetched fetched = {0};
-    struct request request = {0};
     struct vti_rank *rank;
-    enum vti_rank_key key;
-    int code = take_arguments(&request, argc, argv);
+    enum vti_rank_key key = sort_key(request->sort);
+    int code;
 
-    if (code)
-        return code;
-    key = sort_key(request.sort);
     /* Who sorts by a figure wants to see it. */
-    request.rank.is_wide |= key == VTI_RANK_MIN || key == VTI_RANK_P50 || key == VTI_RANK_P99 ||
-                            key == VTI_RANK_SELF;
-    if (request.out && !request.force && !request.rank.is_compat && is_file(request.out))
-        return vti_cmd_error("rank", vti_fail(VTI_E_EXISTS, "%s: already exists", request.out));
-    if (request.out && vti_file_is_same(request.file, request.out))
+    request->rank.is_wide |= key == VTI_RANK_MIN || key == VTI_RANK_P50 || key == VTI_RANK_P99 ||
+                             key == VTI_RANK_SELF;
+    if (request->out && !request->force && !request->rank.is_compat && is_file(request->out))
+        return vti_cmd_error("rank", vti_fail(VTI_E_EXISTS, "%s: already exists", request->out));
+    if (request->out && vti_file_is_same(request->file, request->out))
         return vti_cmd_fail("rank", "%s: is the input, so it cannot be the output too",
-                            request.out);
-    if (vti_rank_create(&rank, &request.rank))
+                            request->out);
+    if (vti_rank_create(&rank, &request->rank))
         return vti_cmd_error("rank", VTI_E_NOMEM);
-    code = request.from ? rank_store(rank, &request, &fetched) : 0;
+    code = request->from ? rank_store(rank, request, &fetched) : 0;
     if (!code)
-        code = rank_file(rank, &request, &fetched);
+        code = rank_file(rank, request, &fetched);
     vti_fetched_fini(&fetched);
     vti_rank_free(rank);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request = {0};
+    int code = take_arguments(&request, argc, argv);
+
+    if (!code)
+        code = rank(&request);
+    free(request.url);
     return code;
 }
 
@@ -290,8 +307,9 @@ const struct vti_command vti_cmd_rank = {
     .name = "rank",
     .summary = "which names took the most time, of a recording or a trace log",
     .usage = "[options] FILE [OUT]",
-    .about = "Ranks trace names by the time they took. FILE is a recording or a trace log\n"
-             "as osprofiler writes it in Mistral (- is standard input). The table goes to\n"
+    .about = "Ranks trace names by the time they took. FILE is a recording, a trace log as\n"
+             "osprofiler writes it in Mistral (- is standard input), or notifications, one\n"
+             "on each line, as `venturi ship --to file://` writes them. The table goes to\n"
              "OUT, else to standard output; for a log it is, byte for byte, the one that\n"
              "Mistral's rank_profiled_methods.py makes, but without the script's mistakes.",
     .options = options,

@@ -6,8 +6,12 @@
 
 #include "base/beside.h"
 #include "base/error.h"
+#include "base/secret.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const struct vti_option options[] = {
@@ -36,12 +40,34 @@ static const struct vti_option options[] = {
     [VTI_SHIP_OPTIONS] = {0},
 };
 
+/* A URL with a login goes on by a descriptor: --to URL, and --to=URL. */
+static int pass_on(char **argument)
+{
+    char *url = strncmp(*argument, "--", 2) ? *argument : strchr(*argument, '=');
+    char word[VTI_SECRET_MOST + 16];
+    int code;
+
+    if (!url || !strstr(url, "://") || !strchr(strstr(url, "://"), '@'))
+        return 0;
+    url += *url == '=';
+    code = vti_secret_send(url, word, sizeof word);
+    if (code < 0)
+        return vti_cmd_error("ship", code);
+    code = asprintf(argument, "%.*s%s", (int)(url - *argument), *argument, word);
+    vti_secret_hide_login(url);
+    return code < 0 ? vti_cmd_error("ship", VTI_E_NOMEM) : 0;
+}
+
 static int run(int argc, char **argv)
 {
     static const char *const places[] = {"venturi-ship", "../libexec/venturi/venturi-ship"};
     char program[PATH_MAX];
+    int code = 0;
 
-    (void)argc;
+    for (int i = 1; i < argc && !code; i++)
+        code = pass_on(&argv[i]);
+    if (code)
+        return code;
     if (!vti_beside_find(places, sizeof places / sizeof *places, program, sizeof program))
         return vti_cmd_fail("ship", "venturi-ship is not there (it is built with libcurl)");
     argv[0] = program;

@@ -5,6 +5,7 @@
  */
 #include "base/beside.h"
 #include "base/error.h"
+#include "base/secret.h"
 #include "cli/frame.h"
 #include "cli/from_store.h"
 #include "cli/importing.h"
@@ -81,6 +82,7 @@ struct request {
     bool is_list;
     bool has_errors_only, is_json, is_compat, is_html, is_dot, has_attrs, opens, force;
     const char *sort, *limit, *depth, *out, *from;
+    char *url;                  /* owned: what `from` is in, as argv does not have it any more */
     struct vti_fetched fetched; /* of --from */
     vt_recording **recordings;  /* owned; beside `files` */
     const char **files;
@@ -117,7 +119,10 @@ static int take_words(struct request *request, int argc, char **argv)
         else
             *switches[option] = true;
     }
-    return 0;
+    if (!request->from)
+        return 0;
+    request->from = request->url = vti_secret_take_url((char *)(uintptr_t)request->from);
+    return request->url ? 0 : vti_cmd_error("trace", VTI_E_NOMEM);
 }
 
 static int check_options(const struct request *request)
@@ -432,6 +437,7 @@ out:
     vti_fetched_fini(&request.fetched);
     free(request.words);
     free(request.recordings);
+    free(request.url);
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include "base/beside.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/secret.h"
 #include "cli/cmd.h"
 #include "cli/stop.h"
 #include "model/model.h"
@@ -31,8 +32,7 @@ static void show_url(char *to, size_t room, const char *url)
 {
     const char *host = strstr(url, "://");
     size_t scheme = host ? (size_t)(host - url) + 3 : 0;
-    size_t rest = strcspn(url + scheme, "/?");
-    const char *at = memrchr(url + scheme, '@', rest);
+    const char *at = strrchr(url + scheme, '@');
     const char *from = at ? at + 1 : url + scheme;
 
     snprintf(to, room, "%.*s%.*s", (int)(scheme < 32 ? scheme : 32), url, (int)strcspn(from, "?"),
@@ -43,23 +43,28 @@ static int run_fetch(const struct vti_from_store *from, const char *file)
 {
     static const char *const places[] = {"venturi-fetch", "../libexec/venturi/venturi-fetch"};
     const char *words[OPTIONS_MOST + 5];
+    char url[VTI_SECRET_MOST + 16];
     char program[PATH_MAX];
     size_t count = 4;
     int status = 0;
     pid_t pid;
-    int failed;
+    int failed, url_fd;
 
     if (!vti_beside_find(places, sizeof places / sizeof *places, program, sizeof program))
         return vti_cmd_fail(from->command, "--from: venturi-fetch is not there (it is built with "
                                            "libcurl and hiredis)");
+    url_fd = vti_secret_send(from->url, url, sizeof url);
+    if (url_fd < 0)
+        return vti_cmd_error(from->command, url_fd);
     words[0] = program;
     words[1] = from->action;
-    words[2] = from->url;
+    words[2] = url;
     words[3] = file;
     for (size_t i = 0; from->options[i] && i < OPTIONS_MOST; i++)
         words[count++] = from->options[i];
     words[count] = NULL;
     failed = posix_spawn(&pid, program, NULL, NULL, (char *const *)words, environ);
+    close(url_fd);
     if (failed) {
         errno = failed;
         return vti_cmd_error(from->command,

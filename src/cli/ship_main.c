@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/secret.h"
 #include "store/ship.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 const struct vti_command *const vti_commands[] = {&vti_cmd_ship, NULL};
 
 struct request {
+    char *url; /* owned: what `to` is in */
     const char *source, *to, *only, *prefix, *keep_days, *dialect, *replay;
     const char *credentials, *ca, *fingerprint, *batch, *every, *retry, *give_up, *state, *gzip;
     bool is_once, is_setup, is_dry_run, is_insecure, keeps, is_quiet;
@@ -50,6 +52,19 @@ static void set_signals(void)
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
+
+/* A password that stands on the command line is there for all to see; at least not for long. */
+static int take_url(struct request *request)
+{
+    char *word = (char *)(uintptr_t)request->to;
+
+    request->url = vti_secret_receive(word);
+    if (!request->url)
+        return vti_cmd_fail("ship", "--to: the URL cannot be had by its descriptor");
+    vti_secret_hide_login(word);
+    request->to = request->url;
+    return 0;
+}
 
 static int take_words(struct request *request, int argc, char **argv)
 {
@@ -83,6 +98,10 @@ static int take_words(struct request *request, int argc, char **argv)
         return code;
     if (!request->to)
         request->to = getenv("VENTURI_STORE");
+    else
+        code = take_url(request);
+    if (code)
+        return code;
     if (!request->to || !*request->to)
         return vti_cmd_fail("ship", "where to? --to elasticsearch://HOST:9200, or VENTURI_STORE");
     if (request->is_setup && (request->source || request->replay))
@@ -113,17 +132,6 @@ static int take_number(const char *option, const char *text, double least, doubl
     return 0;
 }
 
-/* A password that stands on the command line is there for all to see; at least not for long. */
-static void hide_login(char *url)
-{
-    char *begin = strstr(url, "://");
-    char *end = begin ? begin + 3 + strcspn(begin + 3, "/?#") : NULL;
-    char *at = begin ? memrchr(begin + 3, '@', (size_t)(end - begin - 3)) : NULL;
-
-    if (at)
-        memset(begin + 3, '*', (size_t)(at - begin - 3));
-}
-
 static bool is_loopback(const char *host)
 {
     return !strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "[::1]");
@@ -144,14 +152,13 @@ static int take_settings(const struct request *request, struct vti_store_setting
 {
     int code = vti_settings_parse(settings, request->to);
 
-    hide_login((char *)(uintptr_t)request->to);
     if (!code)
         code = set_text(&settings->ca_file, request->ca);
     if (!code)
         code = set_text(&settings->fingerprint, request->fingerprint);
     if (!code)
         code = vti_settings_environment(settings);
-    if (!code && request->credentials)
+    if (!code)
         code = vti_settings_file(settings, request->credentials);
     if (code)
         return vti_cmd_error("ship", code);
@@ -259,6 +266,10 @@ static void say_result(const struct vti_ship_options *options, const struct vti_
                  ", %llu %s not sent: %.40s takes %s only", (unsigned long long)now->unsent,
                  takes_steps ? "trace points" : "steps", options->type->name,
                  takes_steps ? "steps" : "traces");
+    if (now->outside)
+        snprintf(more + strlen(more), sizeof more - strlen(more),
+                 "; %llu spans outside of any trace are in the recording only",
+                 (unsigned long long)now->outside);
     if (!is_quiet)
         vti_cmd_say("%llu documents to %s%s", (unsigned long long)now->shipped,
                     options->settings->shown, more);
@@ -331,5 +342,8 @@ int main(int argc, char **argv)
         code = request.is_setup ? set_up(&request, &options) : ship(&request, &options);
     }
     vti_settings_fini(&settings);
+    if (request.url)
+        explicit_bzero(request.url, strlen(request.url));
+    free(request.url);
     return code;
 }

@@ -48,6 +48,21 @@ bool vti_import_is_direct(const char *path)
     return is_direct;
 }
 
+bool vti_import_looks_like(const char *path, const char *format)
+{
+    const struct vti_importer *importer = find(&(struct vti_import){.format = format}, NULL);
+    struct vti_mapping map;
+    struct stat status;
+    bool is_it;
+
+    if (!importer || stat(path, &status) || !S_ISREG(status.st_mode) ||
+        vti_mapping_open(&map, path))
+        return false;
+    is_it = map.size && importer->fits(map.data, map.size);
+    vti_mapping_close(&map);
+    return is_it;
+}
+
 /* When the file was written: all that is known of when it happened. */
 static uint64_t written_ns(const char *path)
 {

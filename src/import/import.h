@@ -36,6 +36,9 @@ extern const struct vti_importer *const vti_importers[]; /* ended by NULL */
 /* Whether commands take this file as it is: one that can be read and that a direct importer knows. */
 bool vti_import_is_direct(const char *path);
 
+/* Whether it is a plain file that looks like this format. */
+bool vti_import_looks_like(const char *path, const char *format);
+
 struct vti_import {
     const char *path;
     const char *output;

@@ -9,6 +9,7 @@
 #include "analyze/rank.h"
 #include "base/error.h"
 #include "base/uuid.h"
+#include "import/lines.h"
 #include "import/span_list.h"
 
 #include <string.h>
@@ -116,27 +117,13 @@ static int take_line(struct oslog *log, const char *text, size_t len)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool next_line(struct vti_bytes *left, struct vti_bytes *line)
-{
-    const char *newline;
-
-    if (!left->len)
-        return false;
-    newline = memchr(left->data, '\n', left->len);
-    line->data = left->data;
-    line->len = newline ? (size_t)(newline - left->data) : left->len;
-    left->data += line->len + (newline != NULL);
-    left->len -= line->len + (newline != NULL);
-    return true;
-}
-
 static bool fits(const uint8_t *data, size_t size)
 {
     struct vti_bytes left = {(const char *)data, size < LOOK_BYTES ? size : LOOK_BYTES};
     struct vti_bytes line;
     struct vti_log_line parsed;
 
-    while (next_line(&left, &line))
+    while (vti_next_line(&left, &line))
         if (!vti_log_line_parse(&parsed, line.data, line.len))
             return true;
     return false;
@@ -200,7 +187,7 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
     int code = vti_span_list_init(&log.list);
 
     name_of(name, sizeof name, input->path);
-    while (!code && next_line(&left, &line))
+    while (!code && vti_next_line(&left, &line))
         code = take_line(&log, line.data, line.len);
     if (!code && !log.list.count)
         code = vti_fail(VTI_E_EMPTY, "%s: holds no trace lines: line %llu %s", input->path,

@@ -3,6 +3,7 @@
  * prints JSON. Lines that are none of these are counted.
  */
 #include "base/error.h"
+#include "import/lines.h"
 #include "import/notifications.h"
 
 #include <string.h>
@@ -10,38 +11,35 @@
 #define LINE_MOST (4u << 20)
 #define LOOK_BYTES (64u << 10) /* in which such a file shows what it is */
 
-static bool next_line(struct vti_bytes *left, struct vti_bytes *line)
-{
-    const char *newline;
-
-    if (!left->len)
-        return false;
-    newline = memchr(left->data, '\n', left->len);
-    line->data = left->data;
-    line->len = newline ? (size_t)(newline - left->data) : left->len;
-    left->data += line->len + (newline != NULL);
-    left->len -= line->len + (newline != NULL);
-    return true;
-}
-
 static bool has_key(const struct vti_bytes *line, const char *key, size_t len)
 {
     return line->data && memmem(line->data, line->len, key, len);
 }
 #define HAS(line, key) has_key((line), "\"" key "\"", sizeof(key) + 1)
 
-/* Other documents may stand between them: steps that were shipped into the same file. */
+static bool is_notification(const struct vti_bytes *line)
+{
+    return line->len > 2 && line->data[0] == '{' && HAS(line, "base_id") && HAS(line, "trace_id") &&
+           HAS(line, "timestamp");
+}
+
+/* Other documents may stand between them: steps that were shipped into the same file. Where these are all that stands at its begin, the rest is
+ * looked through, too. */
 static bool fits(const uint8_t *data, size_t size)
 {
-    struct vti_bytes left = {(const char *)data, size < LOOK_BYTES ? size : LOOK_BYTES};
+    struct vti_bytes left = {(const char *)data, size};
     struct vti_bytes line;
 
-    while (next_line(&left, &line))
-        if (line.len > 2 && line.data[0] == '{' && HAS(&line, "base_id") &&
-            HAS(&line, "trace_id") && HAS(&line, "timestamp"))
-            return true;
-        else if (line.len && line.data[0] != '{')
+    while (vti_next_line(&left, &line)) {
+        bool is_begin = line.data < (const char *)data + LOOK_BYTES;
+
+        if (line.len > LINE_MOST)
             return false;
+        if (is_notification(&line))
+            return true;
+        if (line.len && (line.data[0] != '{' || (!is_begin && !HAS(&line, "@timestamp"))))
+            return false;
+    }
     return false;
 }
 
@@ -52,7 +50,7 @@ static int run(const struct vti_import_input *input, struct vti_import_target *t
     struct vti_bytes line;
     int code = vti_notifications_init(&all, target);
 
-    while (!code && next_line(&left, &line)) {
+    while (!code && vti_next_line(&left, &line)) {
         if (line.len > LINE_MOST || (line.len && !HAS(&line, "trace_id")))
             all.unusable += line.len > LINE_MOST || line.data[0] != '{';
         else if (line.len)

@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "format/calls.h"
+#include "import/lines.h"
 #include "import/perf_line.h"
 #include "import/target.h"
 #include "venturi/hook.h"
@@ -56,26 +57,13 @@ struct perf {
     size_t depth;
 };
 
-static bool next_line(struct vti_bytes *left, struct vti_bytes *line)
-{
-    const char *newline = left->len ? memchr(left->data, '\n', left->len) : NULL;
-    size_t len = newline ? (size_t)(newline - left->data) : left->len;
-
-    if (!left->len)
-        return false;
-    *line = (struct vti_bytes){left->data, len};
-    left->data += len + (newline != NULL);
-    left->len -= len + (newline != NULL);
-    return true;
-}
-
 static bool fits(const uint8_t *data, size_t size)
 {
     struct vti_bytes left = {(const char *)data, size < FIRST_BYTES ? size : FIRST_BYTES};
     struct vti_perf_head head;
     struct vti_bytes line;
 
-    while (next_line(&left, &line))
+    while (vti_next_line(&left, &line))
         if (line.len && line.data[0] != '#' && line.data[0] != '\r')
             return vti_perf_head(line, &head);
     return false;
@@ -237,7 +225,7 @@ static int take_lines(struct perf *perf)
     struct vti_bytes line;
     int code = 0;
 
-    while (!code && next_line(&left, &line)) {
+    while (!code && vti_next_line(&left, &line)) {
         perf->line++;
         code = take_line(perf, line);
         if (perf->line % 4096 == 0 && perf->input->is_stopped && perf->input->is_stopped())

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_scan.h"
+#include "store/dead_span.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@ static const char *const kinds[] = {"step", "trace", "sample"};
 static void write_letter(struct vti_buf *out, const struct vti_batch *batch,
                          const struct vti_document *document)
 {
+    const void *detail = vti_batch_detail(batch, document);
     struct vti_json json;
     struct timespec now;
     char id[VTI_UUID_HEX], when[VTI_TIME_TEXT];
@@ -43,6 +45,8 @@ static void write_letter(struct vti_buf *out, const struct vti_batch *batch,
                         : document->kind == VTI_DOCUMENT_TRACE ? kinds[1]
                                                                : kinds[2]);
     vti_json_add_int(&json, "time_ns", document->time_ns);
+    if (detail && document->kind == VTI_DOCUMENT_TRACE)
+        vti_dead_span_write(&json, detail);
     vti_buf_add_text(out, ",\"document\":");
     vti_buf_add(out, vti_batch_body(batch, document), document->body_len);
     vti_buf_add_text(out, "}\n");
@@ -110,10 +114,49 @@ void vti_dead_cut(const char *path, uint64_t bytes)
 
 struct letter {
     struct vti_buf index, id, kind;
-    const char *body;
-    size_t body_len;
+    struct vti_bytes body;
+    struct vti_dead_span span;
     int64_t time_ns;
 };
+
+static bool is_key(const struct vti_buf *key, const char *name)
+{
+    return key->len == strlen(name) && !memcmp(key->data, name, key->len);
+}
+
+static int64_t take_number(struct vti_json_scan *scan)
+{
+    const char *text;
+    size_t len;
+
+    return vti_json_scan_number(scan, &text, &len) ? strtoll(text, NULL, 10) : 0;
+}
+
+/* Of which process it is, and whether it will end. */
+static void read_span(struct letter *letter, struct vti_json_scan *scan, struct vti_buf *key)
+{
+    bool is_first = true;
+
+    vti_json_take(scan, '{');
+    while (vti_json_next_key(scan, &is_first, key)) {
+        char next = vti_json_peek(scan);
+
+        if (is_key(key, "pid") && next >= '0' && next <= '9') {
+            letter->span.pid = (uint32_t)take_number(scan);
+        } else {
+            letter->span.is_open |= is_key(key, "is_open") && next == 't';
+            vti_json_skip(scan);
+        }
+    }
+}
+
+static struct vti_bytes take_object(struct vti_json_scan *scan)
+{
+    const char *begin = scan->at;
+
+    vti_json_skip(scan);
+    return (struct vti_bytes){begin, (size_t)(scan->at - begin)};
+}
 
 static bool read_letter(struct letter *letter, struct vti_json_scan *scan, struct vti_buf *key)
 {
@@ -122,35 +165,37 @@ static bool read_letter(struct letter *letter, struct vti_json_scan *scan, struc
     if (!vti_json_take(scan, '{'))
         return false;
     while (vti_json_next_key(scan, &is_first, key)) {
-        const char *name = (const char *)key->data;
         char next = vti_json_peek(scan);
-        struct vti_buf *to = next != '"'                                  ? NULL
-                             : key->len == 5 && !memcmp(name, "index", 5) ? &letter->index
-                             : key->len == 2 && !memcmp(name, "id", 2)    ? &letter->id
-                             : key->len == 4 && !memcmp(name, "kind", 4)  ? &letter->kind
-                                                                          : NULL;
+        struct vti_buf *to = next != '"'            ? NULL
+                             : is_key(key, "index") ? &letter->index
+                             : is_key(key, "id")    ? &letter->id
+                             : is_key(key, "kind")  ? &letter->kind
+                                                    : NULL;
 
-        if (to) {
+        if (to)
             vti_json_scan_string(scan, to);
-        } else if (key->len == 7 && !memcmp(name, "time_ns", 7)) {
-            const char *text;
-            size_t len;
-
-            if (vti_json_scan_number(scan, &text, &len))
-                letter->time_ns = strtoll(text, NULL, 10);
-        } else {
-            bool is_body = next == '{' && key->len == 8 && !memcmp(name, "document", 8);
-            const char *begin = scan->at;
-
+        else if (is_key(key, "time_ns"))
+            letter->time_ns = take_number(scan);
+        else if (next == '{' && is_key(key, "document"))
+            letter->body = take_object(scan);
+        else if (next == '{' && is_key(key, "begin_info"))
+            letter->span.begin_info = take_object(scan);
+        else if (next == '{' && is_key(key, "span"))
+            read_span(letter, scan, key);
+        else
             vti_json_skip(scan);
-            if (is_body) {
-                letter->body = begin;
-                letter->body_len = (size_t)(scan->at - begin);
-            }
-        }
     }
-    return !scan->failed && !vti_json_peek(scan) && letter->body && letter->index.len &&
+    return !scan->failed && !vti_json_peek(scan) && letter->body.len && letter->index.len &&
            letter->id.len == 32;
+}
+
+/* 0 is no kind: somebody has edited it. */
+static uint32_t kind_of(const struct letter *letter)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (is_key(&letter->kind, kinds[i]))
+            return 1u << i;
+    return letter->kind.len ? 0 : VTI_DOCUMENT_STEP;
 }
 
 int vti_dead_read(struct vti_batch *batch, const char *line, size_t len, struct vti_map *names)
@@ -161,17 +206,13 @@ int vti_dead_read(struct vti_batch *batch, const char *line, size_t len, struct 
     struct vti_document *document;
     int code = 1;
 
-    if (read_letter(&letter, &scan, &key)) {
+    if (read_letter(&letter, &scan, &key) && kind_of(&letter)) {
         size_t at = batch->text.len;
-        uint32_t kind = VTI_DOCUMENT_STEP;
+        uint32_t kind = kind_of(&letter);
         int is_new;
         int64_t name = vti_map_add(names, letter.index.data, letter.index.len, &is_new);
 
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (letter.kind.len == strlen(kinds[i]) &&
-                !memcmp(letter.kind.data, kinds[i], letter.kind.len))
-                kind = 1u << i;
-        vti_buf_add(&batch->text, letter.body, letter.body_len);
+        vti_buf_add(&batch->text, letter.body.data, letter.body.len);
         document = name < 0 ? NULL : vti_batch_add(batch, kind, at);
         if (document) {
             vti_uuid_parse(document->id, (const char *)letter.id.data, letter.id.len);
@@ -179,6 +220,8 @@ int vti_dead_read(struct vti_batch *batch, const char *line, size_t len, struct 
             document->index = vti_map_key(names, (uint32_t)name, &(size_t){0});
         }
         code = document ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
+        if (!code && kind == VTI_DOCUMENT_TRACE)
+            code = vti_dead_span_read(batch, document, &letter.span);
     }
     vti_buf_fini(&letter.index);
     vti_buf_fini(&letter.id);

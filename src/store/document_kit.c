@@ -1,5 +1,5 @@
-/* document_kit.c - what makers of documents share: ids, times as text, names of indices. */
-#include "store/documents.h"
+/* document_kit.c - what makers of documents share: ids, times as text, names of indices, details. */
+#include "store/documents_traces.h"
 
 #include "base/bytes.h"
 #include "base/utf8.h"
@@ -258,4 +258,17 @@ void vti_index_names_fini(struct vti_index_names *names)
     vti_map_free(names->map);
     vti_buf_fini(&names->key);
     memset(names, 0, sizeof *names);
+}
+
+/* ---- details --------------------------------------------------------------------------------- */
+
+const struct vti_trace_detail *vti_trace_detail_of(const struct vti_batch *batch,
+                                                   const struct vti_document *document)
+{
+    return document->kind == VTI_DOCUMENT_TRACE ? vti_batch_detail(batch, document) : NULL;
+}
+
+const char *vti_trace_detail_text(const struct vti_trace_detail *detail, uint32_t offset)
+{
+    return (const char *)detail + offset;
 }

@@ -121,6 +121,9 @@ struct vti_maker {
 
     /* Of the recording so far: documents that were lost before they could be made. NULL: none ever. */
     uint64_t (*lost)(void *state);
+
+    /* Since it was opened: what was read and is no document, because stores have no place for it. NULL: there is no such thing. */
+    uint64_t (*outside)(const void *state);
     void (*close)(void *state);
 };
 

@@ -40,6 +40,7 @@ struct traces {
     struct vti_trace_attr *attrs; /* scratch */
     size_t attr_room;
     struct vti_buf detail, begin_info, end_info;
+    uint64_t outside;             /* spans of no trace */
     struct vti_trace_open **left; /* owned: what is told at the end, in order */
     size_t left_count;
 };
@@ -269,11 +270,16 @@ static int add_document(struct traces *traces, struct vti_batch *batch,
     return vti_batch_add_detail(batch, document, traces->detail.data, traces->detail.len);
 }
 
-/* All that there is to tell of a span. */
+/* All that there is to tell of a span. One that ran outside of any trace (nobody called trace.init()) is none of osprofiler's, nor of OTLP's: all such
+ * spans of all programs would be one trace. */
 static int tell(struct traces *traces, struct vti_batch *batch, const struct vti_trace_open *span)
 {
     int code = 0;
 
+    if (vti_uuid_is_zero(span->ids.base)) {
+        traces->outside++;
+        return 0;
+    }
     if (write_info(traces, &traces->begin_info, span, false) ||
         write_info(traces, &traces->end_info, span, true))
         return vti_fail(VTI_E_NOMEM, "out of memory");
@@ -406,15 +412,11 @@ static int next_traces(void *state, struct vti_batch *batch, const struct vti_ba
     return is_final ? tell_rest(traces, batch, limits) : 0;
 }
 
-const struct vti_trace_detail *vti_trace_detail_of(const struct vti_batch *batch,
-                                                   const struct vti_document *document)
+static uint64_t outside_traces(const void *state)
 {
-    return document->kind == VTI_DOCUMENT_TRACE ? vti_batch_detail(batch, document) : NULL;
-}
+    const struct traces *traces = state;
 
-const char *vti_trace_detail_text(const struct vti_trace_detail *detail, uint32_t offset)
-{
-    return (const char *)detail + offset;
+    return traces->outside;
 }
 
 const struct vti_maker vti_maker_traces = {
@@ -423,5 +425,6 @@ const struct vti_maker vti_maker_traces = {
     .open = open_traces,
     .next = next_traces,
     .position = position_traces,
+    .outside = outside_traces,
     .close = close_traces,
 };

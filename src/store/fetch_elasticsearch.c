@@ -20,6 +20,49 @@
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+int vti_es_fail_shape(const struct vti_es_reading *reading)
+{
+    return vti_fail(VTI_E_READ, "%s: answers, but not as Elasticsearch or OpenSearch do",
+                    reading->fetch->settings.shown);
+}
+
+/* All of it, and nothing behind it. */
+static bool is_whole_object(struct vti_bytes answer)
+{
+    struct vti_json_scan scan = {.at = answer.data, .end = answer.data + answer.len};
+
+    if (!answer.len || vti_json_peek(&scan) != '{')
+        return false;
+    vti_json_skip(&scan);
+    return !scan.failed && !vti_json_peek(&scan) && scan.at == scan.end;
+}
+
+/* What any status but 200 means. */
+static int fail_status(struct vti_es_reading *reading)
+{
+    const struct vti_http_answer *answer = &reading->es.answer;
+    const char *shown = reading->fetch->settings.shown;
+    const bool is_error = vti_es_error(&reading->es, answer);
+    const char *reason = (const char *)reading->es.text.data;
+
+    if (answer->status == 404 && is_error)
+        return vti_fail(VTI_E_NOT_FOUND, "%s: has no index %s: no traces were written there", shown,
+                        reading->fetch->index);
+    if (answer->status == 401 || answer->status == 403)
+        return vti_fail(VTI_E_READ,
+                        "%s: does not let us in (status %ld): VENTURI_STORE_USER and "
+                        "VENTURI_STORE_PASSWORD, or _API_KEY, say who we are",
+                        shown, answer->status);
+    if (answer->status >= 300 && answer->status < 400)
+        return vti_fail(VTI_E_READ,
+                        "%s: sends us elsewhere (status %ld): give the address it means", shown,
+                        answer->status);
+    if (is_error && *reason)
+        return vti_fail(VTI_E_READ, "%s: status %ld: %s", shown, answer->status, reason);
+    return vti_fail(VTI_E_READ, "%s: status %ld: is that the address of Elasticsearch?", shown,
+                    answer->status);
+}
+
 int vti_es_ask(struct vti_es_reading *reading, const char *method, const char *path)
 {
     const char *shown = reading->fetch->settings.shown;
@@ -38,21 +81,9 @@ int vti_es_ask(struct vti_es_reading *reading, const char *method, const char *p
         return code;
     if (!answer->status)
         return vti_fail(VTI_E_READ, "%s: %s", shown, answer->why);
-    if (answer->status == 200)
-        return 0;
-    vti_buf_clear(&reading->es.text);
-    if (answer->status == 404)
-        return vti_fail(VTI_E_NOT_FOUND, "%s: has no index %s: no traces were written there", shown,
-                        reading->fetch->index);
-    if (answer->status == 401 || answer->status == 403)
-        return vti_fail(VTI_E_READ,
-                        "%s: does not let us in (status %ld): VENTURI_STORE_USER and "
-                        "VENTURI_STORE_PASSWORD, or _API_KEY, say who we are",
-                        shown, answer->status);
-    if (vti_es_error(&reading->es, answer) && reading->es.text.len)
-        return vti_fail(VTI_E_READ, "%s: status %ld: %.*s", shown, answer->status,
-                        (int)reading->es.text.len, (const char *)reading->es.text.data);
-    return vti_fail(VTI_E_READ, "%s: status %ld: that is no Elasticsearch", shown, answer->status);
+    if (answer->status != 200)
+        return fail_status(reading);
+    return is_whole_object(vti_es_answer(reading)) ? 0 : vti_es_fail_shape(reading);
 }
 
 /* Which fields there are, so that both kinds of index can be asked. */
@@ -73,6 +104,8 @@ static int look_at_fields(struct vti_es_reading *reading)
     if (code)
         return code;
     fields = vti_es_member(vti_es_answer(reading), "fields");
+    if (!fields.len || *fields.data != '{')
+        return vti_es_fail_shape(reading);
     if (!vti_es_member(fields, "base_id").len)
         return vti_fail(VTI_E_NOT_FOUND, "%s: index %s holds no traces",
                         reading->fetch->settings.shown, reading->fetch->index);
@@ -105,7 +138,7 @@ static int take_page(struct vti_es_reading *reading, struct vti_buf *scroll, siz
 
     *count = 0;
     if (!vti_es_text(vti_es_member(answer, "_scroll_id"), scroll))
-        vti_buf_clear(scroll);
+        return vti_es_fail_shape(reading);
     vti_es_items(&items, VTI_ES_PATH(answer, "hits", "hits"));
     while (!code && vti_es_item(&items, &hit)) {
         struct vti_bytes source = vti_es_member(hit, "_source");
@@ -205,10 +238,7 @@ static int read_found(struct vti_es_reading *reading, const char *sort, const ch
     int code;
 
     vti_es_query_traces(reading, sort, count, prefix);
-    vti_buf_clear(&reading->path);
-    vti_buf_printf(&reading->path, "/%s/_search", reading->fetch->index);
-    vti_buf_add_u8(&reading->path, 0);
-    code = vti_es_ask(reading, "POST", (const char *)reading->path.data);
+    code = vti_es_search(reading, "traces");
     vti_es_items(&items,
                  code ? (struct vti_bytes){NULL, 0}
                       : VTI_ES_PATH(vti_es_answer(reading), "aggregations", "traces", "buckets"));

@@ -19,6 +19,9 @@ struct vti_es_reading {
 /* One request; the answer is in es.answer, whose status is 200. 0 or a negative code with a message. */
 int vti_es_ask(struct vti_es_reading *reading, const char *method, const char *path);
 
+/* For an answer that is JSON of another shape than was asked for, or none. */
+int vti_es_fail_shape(const struct vti_es_reading *reading);
+
 /* "base_id.keyword" or "base_id"; the text is static. */
 const char *vti_es_field(const struct vti_es_reading *reading, const char *name);
 
@@ -37,8 +40,9 @@ void vti_es_add_field(struct vti_json *json, const char *agg, const char *kind, 
 void vti_es_add_filter(struct vti_json *json, const char *agg, const char *filter);
 double vti_es_count(struct vti_bytes bucket, const char *agg);
 
-/* Asks the index what stands in `body`; writes rows to the file that was asked for. */
-int vti_es_search(struct vti_es_reading *reading);
+/* Asks the index what stands in `body`; the answer has the sum of that name, and what it leaves out is noted. _write_rows writes to the file that was
+ * asked for. */
+int vti_es_search(struct vti_es_reading *reading, const char *sum);
 int vti_es_write_rows(const struct vti_fetch *fetch, struct vti_buf *rows);
 
 /* Writes a query for traces into `body`: so many, in that order. */

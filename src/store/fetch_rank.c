@@ -304,7 +304,7 @@ int vti_es_rank(struct vti_es_reading *reading)
     add_pairs_agg(&json, reading);
     vti_json_object_end(&json);
     vti_json_object_end(&json);
-    code = vti_es_search(reading);
+    code = vti_es_search(reading, "plain");
     if (!code)
         code = vti_es_rank_rows(&rows, vti_es_answer(reading), &count);
     if (!code && !count)

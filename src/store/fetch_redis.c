@@ -13,12 +13,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define KEYS_MOST 1000000u
 #define AT_ONCE 2000    /* entries of a list that are asked for */
 #define LOOKS_AHEAD 500 /* keys that are looked at with one round trip */
 #define LIST_EVENTS 2000000u
 #define KEY_MOST 512
+#define ANSWER_MOST (256u << 20) /* bytes */
+#define SCAN_AT_ONCE 1000u
+#define SCAN_MOST (16u << 20) /* bytes of one step */
+#define SCAN_STEPS 200000u /* two hundred million keys, whoever they are of */
+#define SCAN_S 120
 
 struct key { /* of a trace */
     char *name;
@@ -45,11 +51,7 @@ static int fail_link(const struct reading *reading)
 /* Takes the next reply of what was asked; NULL: the connection is gone. An error reply is handed back like any other. */
 static redisReply *next_reply(struct reading *reading)
 {
-    void *reply = NULL;
-
-    if (redisGetReply(reading->link, &reply) != REDIS_OK)
-        return NULL;
-    return reply;
+    return vti_redis_next(reading->link, &reading->fetch->settings, ANSWER_MOST);
 }
 
 static int fail_reply(const struct reading *reading, redisReply *reply)
@@ -111,32 +113,72 @@ static void drop_twins(struct reading *reading)
     reading->count = kept;
 }
 
-/* All keys that fit the pattern. A server that never comes to an end is left after as many steps as any has. */
-static int find_keys(struct reading *reading, const char *pattern)
+/* How many steps a search may take: a table has fewer places than a hundred times its keys, unless it is small. */
+static unsigned scan_steps(struct reading *reading)
 {
-    char cursor[24] = "0";
+    redisReply *reply = vti_redis_ask(reading->link, &reading->fetch->settings, SCAN_MOST,
+                                      "DBSIZE");
+    unsigned steps = SCAN_STEPS;
+
+    if (reply && reply->type == REDIS_REPLY_INTEGER && reply->integer >= 0 &&
+        reply->integer / 10 < SCAN_STEPS - 10000)
+        steps = 10000 + (unsigned)(reply->integer / 10);
+    if (reply)
+        freeReplyObject(reply);
+    return steps;
+}
+
+/* One step; the cursor moves on. */
+static int scan(struct reading *reading, const char *pattern, char cursor[24])
+{
+    redisReply *reply = vti_redis_ask(reading->link, &reading->fetch->settings, SCAN_MOST,
+                                      "SCAN %s MATCH %s COUNT %u", cursor, pattern, SCAN_AT_ONCE);
+    const redisReply *names;
     int code = 0;
 
-    for (unsigned step = 0; step < 200000 && !code && !is_stopped(reading); step++) {
-        redisReply *reply = redisCommand(reading->link, "SCAN %s MATCH %s COUNT 1000", cursor,
-                                         pattern);
-        const redisReply *names;
+    if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+        reply->element[0]->type != REDIS_REPLY_STRING || reply->element[0]->len > 20 ||
+        reply->element[1]->type != REDIS_REPLY_ARRAY)
+        return fail_reply(reading, reply);
+    names = reply->element[1];
+    for (size_t i = 0; i < names->elements && !code; i++)
+        code = add_key(reading, names->element[i]);
+    snprintf(cursor, 24, "%.*s", (int)reply->element[0]->len, reply->element[0]->str);
+    freeReplyObject(reply);
+    return code ? vti_fail(code, "out of memory") : 0;
+}
 
-        if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
-            reply->element[0]->type != REDIS_REPLY_STRING || reply->element[0]->len > 20 ||
-            reply->element[1]->type != REDIS_REPLY_ARRAY)
-            return fail_reply(reading, reply);
-        names = reply->element[1];
-        for (size_t i = 0; i < names->elements && !code; i++)
-            code = add_key(reading, names->element[i]);
-        snprintf(cursor, sizeof cursor, "%.*s", (int)reply->element[0]->len,
-                 reply->element[0]->str);
-        freeReplyObject(reply);
+static time_t now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* All keys that fit the pattern. A cursor never comes twice, so one that does is met again at a step whose number is a power of two; a server that
+ * has ever new ones is left after as many steps as there can be. */
+static int find_keys(struct reading *reading, const char *pattern)
+{
+    char cursor[24] = "0", seen[24] = "0";
+    const unsigned most = scan_steps(reading);
+    const time_t begin = now_s();
+    int code = 0;
+
+    for (unsigned step = 1; !code && !is_stopped(reading); step++) {
+        code = scan(reading, pattern, cursor);
         if (!strcmp(cursor, "0"))
             break;
+        if (!code && (!strcmp(cursor, seen) || step >= most || now_s() - begin > SCAN_S))
+            code = vti_fail(VTI_E_READ,
+                            "%s: its search for keys (SCAN) does not come to an end; a whole id, "
+                            "trace show ID, needs none",
+                            reading->fetch->settings.shown);
+        if (!(step & (step - 1)))
+            memcpy(seen, cursor, sizeof seen);
     }
     drop_twins(reading);
-    return code ? vti_fail(code, "out of memory") : 0;
+    return code;
 }
 
 static int64_t time_of(const redisReply *reply)
@@ -273,7 +315,8 @@ static int read_legacy(struct reading *reading, const char *base)
     snprintf(pattern, sizeof pattern, VTI_REDIS_LEGACY "%.400s*", base);
     code = find_keys(reading, pattern);
     for (size_t i = 0; i < reading->count && !code; i++) {
-        redisReply *reply = redisCommand(reading->link, "GET %s", reading->keys[i].name);
+        redisReply *reply = vti_redis_ask(reading->link, &reading->fetch->settings, ANSWER_MOST,
+                                          "GET %s", reading->keys[i].name);
 
         if (!reply)
             return fail_link(reading);

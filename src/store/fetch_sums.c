@@ -124,12 +124,38 @@ void vti_es_query_traces(struct vti_es_reading *reading, const char *sort, uint3
     vti_json_object_end(&json);
 }
 
-int vti_es_search(struct vti_es_reading *reading)
+/* A store that could not ask all of its parts answers all the same. */
+static void note_what_is_missing(struct vti_fetch *fetch, struct vti_bytes answer)
 {
+    double failed = vti_es_number(VTI_ES_PATH(answer, "_shards", "failed"), 0);
+    double all = vti_es_number(VTI_ES_PATH(answer, "_shards", "total"), 0);
+    struct vti_bytes late = vti_es_member(answer, "timed_out");
+
+    if (failed > 0)
+        snprintf(fetch->note, sizeof fetch->note,
+                 "%.0f of %.0f shards failed: what they hold is missing here", failed, all);
+    else if (late.len && *late.data == 't')
+        snprintf(fetch->note, sizeof fetch->note,
+                 "the store ran out of time: not all that it holds is here");
+}
+
+int vti_es_search(struct vti_es_reading *reading, const char *sum)
+{
+    struct vti_bytes answer, sums;
+    int code;
+
     vti_buf_clear(&reading->path);
     vti_buf_printf(&reading->path, "/%s/_search", reading->fetch->index);
     vti_buf_add_u8(&reading->path, 0);
-    return vti_es_ask(reading, "POST", (const char *)reading->path.data);
+    code = vti_es_ask(reading, "POST", (const char *)reading->path.data);
+    if (code)
+        return code;
+    answer = vti_es_answer(reading);
+    sums = VTI_ES_PATH(answer, "aggregations", sum);
+    if (!sums.len || *sums.data != '{')
+        return vti_es_fail_shape(reading);
+    note_what_is_missing(reading->fetch, answer);
+    return 0;
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */
@@ -283,10 +309,10 @@ int vti_es_list(struct vti_es_reading *reading)
     if (!strcmp(sort, "time") && !reading->has_durations)
         count = VTI_ES_ROWS;
     vti_es_query_traces(reading, sort, count, NULL);
-    code = vti_es_search(reading);
+    code = vti_es_search(reading, "traces");
     if (!code)
         code = vti_es_list_rows(&rows, vti_es_answer(reading), fetch->has_errors_only, &all);
-    if (!code && count == VTI_ES_ROWS && all > count)
+    if (!code && count == VTI_ES_ROWS && all > count && !fetch->note[0])
         snprintf(fetch->note, sizeof fetch->note,
                  "of about %.0f traces %u are looked at: --limit and --sort choose", all, count);
     if (!code)

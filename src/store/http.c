@@ -271,6 +271,8 @@ static void explain(const struct vti_http *http, CURLcode result, struct vti_htt
 
     if (result == CURLE_ABORTED_BY_CALLBACK)
         reason = "none before we had to end";
+    else if (result == CURLE_WRITE_ERROR)
+        reason = "an answer of more than 64 MB";
     else if (http->pin && vti_tls_pin_failed(http->pin))
         reason = "no certificate of the server has the fingerprint that was given";
     else if (strstr(reason, "not yet valid") || strstr(reason, "has expired"))

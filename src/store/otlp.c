@@ -309,10 +309,16 @@ static int pick(struct vti_store *store, struct vti_batch *batch, enum signal si
         struct vti_document *document = &batch->documents[i];
         const struct vti_trace_detail *span = vti_trace_detail_of(batch, document);
 
-        if (document->fate != VTI_FATE_WAITING || (signal == TRACES) != (span != NULL))
+        if (document->fate != VTI_FATE_WAITING ||
+            (signal == TRACES) != (document->kind == VTI_DOCUMENT_TRACE))
             continue;
-        if (span && span->part != VTI_TRACE_END &&
-            !(span->part == VTI_TRACE_BEGIN && span->is_open))
+        if (!vti_batch_detail(batch, document)) /* a dead letter */
+            vti_batch_dead(batch, document, 0,
+                           signal == TRACES
+                               ? "is no notification of a trace"
+                               : "a step is sent as metrics with its recording, not from a letter");
+        else if (span && span->part != VTI_TRACE_END &&
+                 !(span->part == VTI_TRACE_BEGIN && span->is_open))
             vti_batch_pass(document);
         else
             picked->at[picked->count++] = i;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE 500 /* documents whose answers are waited for together */
+#define AT_ONCE 500             /* documents whose answers are waited for together */
+#define ANSWER_MOST (64u << 10) /* bytes: numbers, and what went wrong */
 
 struct vti_store {
     const struct vti_store_settings *settings; /* borrowed */
@@ -122,14 +123,12 @@ static bool take_answers(struct vti_store *store, struct vti_batch *batch, const
 {
     for (size_t i = 0; i < count; i++) {
         struct vti_document *document = &batch->documents[asked[i]];
-        void *got = NULL;
-        redisReply *reply;
+        redisReply *reply = vti_redis_next(store->link, store->settings, ANSWER_MOST);
 
-        if (redisGetReply(store->link, &got) != REDIS_OK || !got) {
+        if (!reply) {
             lose_link(store, answer, true);
             return false;
         }
-        reply = got;
         if (asking == IS_IT_THERE) {
             if (reply->type == REDIS_REPLY_INTEGER)
                 vti_batch_done(batch, document);
@@ -179,9 +178,9 @@ static bool expire(struct vti_store *store, const struct vti_batch *batch, const
         sent++;
     }
     while (sent--) {
-        void *reply = NULL;
+        redisReply *reply = vti_redis_next(store->link, store->settings, ANSWER_MOST);
 
-        if (redisGetReply(store->link, &reply) != REDIS_OK) {
+        if (!reply) {
             lose_link(store, answer, false);
             return false;
         }
@@ -190,13 +189,21 @@ static bool expire(struct vti_store *store, const struct vti_batch *batch, const
     return true;
 }
 
-static size_t gather(const struct vti_batch *batch, size_t *at, size_t *asked)
+/* A dead letter that somebody has edited may not say of which trace it is. */
+static size_t gather(struct vti_batch *batch, size_t *at, size_t *asked)
 {
     size_t count = 0;
 
-    for (; *at < batch->count && count < AT_ONCE; (*at)++)
-        if (batch->documents[*at].fate == VTI_FATE_WAITING)
+    for (; *at < batch->count && count < AT_ONCE; (*at)++) {
+        struct vti_document *document = &batch->documents[*at];
+
+        if (document->fate != VTI_FATE_WAITING)
+            continue;
+        if (vti_trace_detail_of(batch, document))
             asked[count++] = *at;
+        else
+            vti_batch_dead(batch, document, 0, "is no notification of a trace");
+    }
     return count;
 }
 

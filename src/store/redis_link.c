@@ -1,19 +1,27 @@
 /*
  * redis_link.c - connecting to Redis, directly or by asking its sentinels for the master.
  *
- * Debian's hiredis knows no TLS: such URLs are refused, never answered with a connection in the clear.
+ * Debian's hiredis knows no TLS: such URLs are refused, never answered with a connection in the clear. It also keeps all that a server sends until an
+ * answer is whole: answers are therefore taken piece by piece here, so many bytes of each and so long at most.
  */
 #include "store/redis_link.h"
 
 #include "base/error.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define REDIS_PORT 6379
 #define SENTINEL_PORT 26379
 #define TIMEOUT_MS 10000
+#define ANSWER_MS 60000          /* a whole answer, however it drips in */
+#define ELEMENTS_MOST (1 << 20)  /* of one array */
+#define SMALL_ANSWER (64u << 10) /* bytes */
+#define LINE_MOST (64u << 10)
 #define MASTER "mymaster" /* osprofiler's sentinel_service_name, unless ?master= says another */
 
 static bool is_sentinel(const struct vti_store_settings *settings)
@@ -79,14 +87,118 @@ static struct timeval time_of(const struct vti_store_settings *settings)
     return (struct timeval){ms / 1000, ms % 1000 * 1000};
 }
 
+/* ---- answers --------------------------------------------------------------------------------- */
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t element_count;
+#else
+typedef int element_count;
+#endif
+
+static redisReplyObjectFunctions bounded; /* hiredis's own, but for arrays */
+static void *(*make_array)(const redisReadTask *task, element_count count);
+
+/* The room for an array is taken when its size is read, before any of it is there. */
+static void *make_bounded_array(const redisReadTask *task, element_count count)
+{
+    return count > ELEMENTS_MOST ? NULL : make_array(task, count);
+}
+
+static void bound_arrays(redisReader *reader)
+{
+    if (!make_array) {
+        bounded = *reader->fn;
+        make_array = bounded.createArray;
+        bounded.createArray = make_bounded_array;
+    }
+    reader->fn = &bounded;
+}
+
+static redisReply *give_up(redisContext *link, const char *why)
+{
+    link->err = REDIS_ERR_OTHER;
+    snprintf(link->errstr, sizeof link->errstr, "%s", why);
+    return NULL;
+}
+
+static redisReply *fail_answer(redisContext *link)
+{
+    if (link->err == REDIS_ERR_IO && errno == EAGAIN)
+        return give_up(link, "it does not answer");
+    if (link->err == REDIS_ERR_OOM)
+        return give_up(link, "an answer that is too large");
+    return NULL;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A line is looked through again from its begin with each piece that comes, so one without an end costs time above all. */
+static bool has_endless_line(const redisReader *reader)
+{
+    return reader->len - reader->pos > LINE_MOST &&
+           !memchr(reader->buf + reader->pos, '\n', LINE_MOST);
+}
+
+redisReply *vti_redis_next(redisContext *link, const struct vti_store_settings *settings,
+                           size_t most)
+{
+    int64_t end = now_ms() + ANSWER_MS;
+    void *reply = NULL;
+    size_t got = 0;
+    int is_sent = 0;
+
+    for (;;) {
+        size_t before;
+
+        if (!is_sent && redisBufferWrite(link, &is_sent) != REDIS_OK)
+            return fail_answer(link);
+        if (is_sent && redisGetReplyFromReader(link, &reply) != REDIS_OK)
+            return fail_answer(link);
+        if (reply)
+            return reply;
+        if (got > most || has_endless_line(link->reader))
+            return give_up(link, "an answer that is too large");
+        if (now_ms() > end)
+            return give_up(link, "an answer that does not end");
+        if (settings->is_stopped && settings->is_stopped())
+            return give_up(link, "interrupted");
+        before = link->reader->len;
+        if (is_sent && redisBufferRead(link) != REDIS_OK)
+            return fail_answer(link);
+        got += link->reader->len > before ? link->reader->len - before : 0;
+    }
+}
+
+redisReply *vti_redis_ask(redisContext *link, const struct vti_store_settings *settings,
+                          size_t most, const char *format, ...)
+{
+    va_list values;
+    int code;
+
+    va_start(values, format);
+    code = redisvAppendCommand(link, format, values);
+    va_end(values);
+    return code == REDIS_OK ? vti_redis_next(link, settings, most) : NULL;
+}
+
+/* ---- connecting ------------------------------------------------------------------------------ */
+
 /* NULL, and why. */
 static redisContext *dial(const struct vti_store_settings *settings, const char *host,
                           unsigned port, char *why, size_t room)
 {
     redisContext *link = redisConnectWithTimeout(host, (int)port, time_of(settings));
 
-    if (link && !link->err && redisSetTimeout(link, time_of(settings)) == REDIS_OK)
+    if (link && !link->err && redisSetTimeout(link, time_of(settings)) == REDIS_OK) {
+        bound_arrays(link->reader);
         return link;
+    }
     snprintf(why, room, "%s: no connection: %s", settings->shown,
              link ? link->errstr : "out of memory");
     if (link)
@@ -120,13 +232,16 @@ static enum vti_redis_trouble enter(redisContext *link, const struct vti_store_s
 
     if (settings->password && settings->user && *settings->user)
         trouble = expect(link, settings,
-                         redisCommand(link, "AUTH %s %s", settings->user, settings->password),
+                         vti_redis_ask(link, settings, SMALL_ANSWER, "AUTH %s %s", settings->user,
+                                       settings->password),
                          "login", why, room);
     else if (settings->password)
-        trouble = expect(link, settings, redisCommand(link, "AUTH %s", settings->password), "login",
-                         why, room);
+        trouble = expect(link, settings,
+                         vti_redis_ask(link, settings, SMALL_ANSWER, "AUTH %s", settings->password),
+                         "login", why, room);
     if (!trouble)
-        trouble = expect(link, settings, redisCommand(link, "SELECT %ld", database),
+        trouble = expect(link, settings,
+                         vti_redis_ask(link, settings, SMALL_ANSWER, "SELECT %ld", database),
                          "choosing the database", why, room);
     return trouble;
 }
@@ -142,7 +257,8 @@ static bool ask_sentinel(const struct vti_store_settings *settings, char *host, 
     bool is_known = false;
 
     if (link) {
-        reply = redisCommand(link, "SENTINEL get-master-addr-by-name %s", master ? master : MASTER);
+        reply = vti_redis_ask(link, settings, SMALL_ANSWER, "SENTINEL get-master-addr-by-name %s",
+                              master ? master : MASTER);
         is_known = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
                    reply->element[0]->str && reply->element[1]->str;
         if (is_known) {

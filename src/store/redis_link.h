@@ -25,6 +25,15 @@ enum vti_redis_trouble vti_redis_connect(redisContext **link,
                                          const struct vti_store_settings *settings, char *why,
                                          size_t room);
 
+/* The next answer to what was asked, which freeReplyObject() takes; it has `most` bytes at most. NULL: the connection is of no use any more, and
+ * link->errstr says why. */
+redisReply *vti_redis_next(redisContext *link, const struct vti_store_settings *settings,
+                           size_t most);
+
+/* A command as redisCommand() has it, and its answer. */
+redisReply *vti_redis_ask(redisContext *link, const struct vti_store_settings *settings,
+                          size_t most, const char *format, ...);
+
 /* What an error reply means for those who come back later. */
 enum vti_redis_trouble vti_redis_judge(const char *error);
 

@@ -6,6 +6,7 @@
 #include "store/store.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -182,6 +183,11 @@ int vti_settings_parse(struct vti_store_settings *settings, const char *url)
     question = at + strcspn(at, "?#");
     end = at + strcspn(at, "/?#");
     login = memrchr(at, '@', (size_t)(end - at));
+    if (!code && !login && strcmp(settings->scheme, "file") && strchr(end, '@'))
+        code = vti_fail(VTI_E_USAGE,
+                        "%s: a password with one of / ? # in it is percent-encoded in a URL: %%2F "
+                        "%%3F %%23",
+                        settings->scheme);
     if (!code && login)
         code = take_login(settings, at, (size_t)(login - at));
     if (!code)
@@ -269,10 +275,25 @@ static int tidy_fingerprint(struct vti_store_settings *settings)
     return 0;
 }
 
+static int take_timeout(struct vti_store_settings *settings)
+{
+    const char *text = getenv("VENTURI_STORE_TIMEOUT");
+    char *end;
+    double seconds;
+
+    if (!text || !*text)
+        return 0;
+    seconds = vti_number_read(text, &end);
+    if (*end || !(seconds >= 0.1 && seconds <= 3600))
+        return vti_fail(VTI_E_USAGE, "VENTURI_STORE_TIMEOUT: is no number of seconds, 0.1 to 3600");
+    settings->timeout_ms = (long)(seconds * 1000);
+    return 0;
+}
+
 int vti_settings_environment(struct vti_store_settings *settings)
 {
     struct word words[WORDS];
-    int code = 0;
+    int code = take_timeout(settings);
 
     list_words(words, settings);
     for (size_t i = 0; i < WORDS && !code; i++) {
@@ -348,10 +369,15 @@ static int read_secret(const char *path, char **text)
 
 int vti_settings_file(struct vti_store_settings *settings, const char *path)
 {
-    char *text;
-    int code = read_secret(path, &text);
     unsigned number = 1;
+    char *text;
+    int code;
 
+    if (!path)
+        path = getenv("VENTURI_STORE_CREDENTIALS");
+    if (!path || !*path)
+        return 0;
+    code = read_secret(path, &text);
     for (const char *at = text; !code && at && *at; number++) {
         size_t len = strcspn(at, "\n");
 

@@ -5,13 +5,9 @@
 #include "store/ship_impl.h"
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
 #include "model/model.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,11 +46,14 @@ static bool is_taken(const struct vti_ship *ship, const struct vti_maker *maker)
     return maker->kinds & ship->options->type->kinds;
 }
 
-static void end_follow(struct follow *follow)
+static void end_follow(struct vti_ship *ship, struct follow *follow)
 {
     for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++)
-        if (follow->makers[i])
+        if (follow->makers[i]) {
+            if (vti_maker_at(i)->outside)
+                ship->result->now.outside += vti_maker_at(i)->outside(follow->makers[i]);
             vti_maker_at(i)->close(follow->makers[i]);
+        }
     vt_recording_close(follow->recording);
     if (follow->fd >= 0)
         close(follow->fd);
@@ -100,7 +99,7 @@ static int begin_follow(struct vti_ship *ship, struct follow *follow, const char
             code = begin_makers(ship, follow, file);
     }
     if (code)
-        end_follow(follow);
+        end_follow(ship, follow);
     return code;
 }
 
@@ -200,91 +199,22 @@ static void note_lost(struct follow *follow, struct vti_ship_file *file)
             file->lost += vti_maker_at(i)->lost(follow->makers[i]);
 }
 
-/* It is sent: gone, if it is a spool's and nobody else needs it. */
-static bool can_delete(struct vti_ship *ship, const char *name, int fd)
-{
-    const struct vti_ship_file *file = vti_ship_state_find(&ship->state, name);
-
-    if (file && file->unsent) /* of that there is nothing elsewhere; who sends it deletes it */
-        return false;
-    return ship->is_folder && !ship->options->keeps_files && vti_spool_is_name(name) &&
-           vti_spool_all_done(ship->folder, ship->state.path, name) &&
-           !flock(fd, LOCK_EX | LOCK_NB);
-}
-
-static void forget(struct vti_ship *ship, const char *name)
-{
-    struct vti_ship_file *file = vti_ship_state_find(&ship->state, name);
-
-    if (!file)
-        return;
-    ship->state.counts.lost += file->lost;
-    ship->state.counts.unsent += file->unsent;
-    vti_ship_state_forget(&ship->state, (size_t)(file - ship->state.files));
-}
-
-/* What is in damaged places was not sent, and nobody knows how much it was: such a file of a spool is kept under another name, which no
- * follower visits again. */
-static bool set_aside(const struct vti_ship *ship, const struct follow *follow, const char *path)
-{
-    const vt_recording *recording = follow->recording;
-    size_t places = recording->damage.count - recording->has_tail_damage;
-    char aside[PATH_MAX * 2 + 16];
-    char text[PATH_MAX * 2];
-
-    if (!places || !ship->is_folder || !vti_spool_is_name(follow->name))
-        return false;
-    snprintf(aside, sizeof aside, "%s.damaged", path);
-    if (rename(path, aside))
-        return false;
-    snprintf(text, sizeof text,
-             "%s: damaged in %zu place%s, what was there is not sent; it is kept as %s.damaged",
-             follow->name, places, places == 1 ? "" : "s", follow->name);
-    ship->options->say(text);
-    return true;
-}
-
 static int finish(struct vti_ship *ship, struct follow *follow)
 {
     struct vti_ship_file *file = vti_ship_state_find(&ship->state, follow->name);
-    char path[PATH_MAX * 2];
     int code;
 
     note_lost(follow, file);
     file->is_done = true;
-    snprintf(path, sizeof path, "%s/%s", ship->folder, follow->name);
     code = vti_ship_state_save(&ship->state, ship->options->settings->shown);
     if (code && code != VTI_E_DISK_FULL)
         return code;
     /* A full disk gets room by this; what is not there any more needs no state. */
-    if (set_aside(ship, follow, path) ||
-        (can_delete(ship, follow->name, follow->fd) && !unlink(path))) {
-        forget(ship, follow->name);
+    if (vti_ship_set_aside(ship, follow->name, follow->recording) ||
+        vti_ship_delete(ship, follow->name, follow->fd))
         code = 1;
-    }
-    end_follow(follow);
+    end_follow(ship, follow);
     return code ? save(ship) : 0;
-}
-
-/* One that was sent and is still there: somebody else needed it then, or we were stopped before it could go. */
-static int tidy(struct vti_ship *ship, const char *name)
-{
-    char path[PATH_MAX * 2];
-    bool is_gone;
-    int fd;
-
-    if (!ship->is_folder || ship->options->keeps_files || !vti_spool_is_name(name))
-        return 0;
-    snprintf(path, sizeof path, "%s/%s", ship->folder, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return 0;
-    is_gone = can_delete(ship, name, fd) && !unlink(path);
-    close(fd);
-    if (!is_gone)
-        return 0;
-    forget(ship, name);
-    return save(ship);
 }
 
 static int visit(struct vti_ship *ship, struct follow *follow)
@@ -325,7 +255,7 @@ static struct follow *free_follow(struct follower *follower)
     for (size_t i = 0; i < OPEN_MOST; i++)
         if (!follower->follows[i].name)
             return &follower->follows[i];
-    end_follow(&follower->follows[0]); /* it is opened again where it was left */
+    end_follow(&follower->ship, &follower->follows[0]); /* it is opened again where it was left */
     return &follower->follows[0];
 }
 
@@ -357,7 +287,7 @@ static int visit_name(struct follower *follower, const char *name)
     if (file)
         file->is_there = true;
     if (file && file->is_done)
-        return tidy(ship, name);
+        return vti_ship_tidy(ship, name) ? save(ship) : 0;
     if (!follow) {
         follow = free_follow(follower);
         code = begin_follow(ship, follow, name);
@@ -379,10 +309,10 @@ static void note_gone(struct follower *follower)
         if (file->is_there)
             continue;
         if (follow)
-            end_follow(follow);
+            end_follow(ship, follow);
         if (vti_spool_is_name(file->name))
             ship->state.given_back += file->sent + file->unsent;
-        forget(ship, file->name);
+        vti_ship_forget(ship, file->name);
     }
 }
 
@@ -416,84 +346,6 @@ static int look(struct follower *follower)
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
-
-/* FOLDER/ship-NAME-HASH for a folder, FILE.ship-NAME-HASH for a recording. */
-static int find_places(struct vti_ship *ship)
-{
-    const struct vti_ship_options *options = ship->options;
-    const char *shown = options->settings->shown;
-    const char *dir = options->state_dir;
-    uint32_t hash = (uint32_t)vti_hash(shown, strlen(shown));
-    struct stat info;
-    char copy[PATH_MAX], *name;
-    int len;
-
-    if (stat(options->source, &info))
-        return vti_fail_errno(VTI_E_OPEN, "%s: cannot open", options->source);
-    if (strlen(options->source) >= PATH_MAX - 64 || (dir && strlen(dir) >= PATH_MAX / 2))
-        return vti_fail(VTI_E_USAGE, "%.100s…: the path is too long", options->source);
-    ship->is_folder = S_ISDIR(info.st_mode);
-    snprintf(copy, sizeof copy, "%s", options->source);
-    snprintf(ship->folder, sizeof ship->folder, "%s",
-             ship->is_folder ? options->source : dirname(copy));
-    snprintf(copy, sizeof copy, "%s", options->source);
-    name = basename(copy);
-    len = snprintf(ship->base, sizeof ship->base, "%s/%s%sship-%s-%08" PRIx32,
-                   dir ? dir : ship->folder, ship->is_folder ? "" : name,
-                   ship->is_folder ? "" : ".", options->type->name, hash);
-    if (len < 0 || len >= PATH_MAX)
-        return vti_fail(VTI_E_USAGE, "%.100s…: the path is too long", options->source);
-    snprintf(ship->dead_path, sizeof ship->dead_path, "%s.dead.ndjson", ship->base);
-    return 0;
-}
-
-/* Two that send the same to the same place would only get in each other's way. */
-static int lock(struct follower *follower)
-{
-    struct vti_ship *ship = &follower->ship;
-    char path[PATH_MAX + 16];
-
-    snprintf(path, sizeof path, "%s.lock", ship->base);
-    follower->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (follower->lock_fd < 0)
-        return vti_fail_errno(VTI_E_WRITE, "%s: cannot write", path);
-    if (flock(follower->lock_fd, LOCK_EX | LOCK_NB))
-        return vti_fail(VTI_E_OPEN, "%s: another venturi ship sends it there already",
-                        ship->options->source);
-    return 0;
-}
-
-static int begin(struct follower *follower)
-{
-    struct vti_ship *ship = &follower->ship;
-    char path[PATH_MAX + 16];
-    int code = find_places(ship);
-
-    if (!code)
-        code = lock(follower);
-    if (code)
-        return code;
-    snprintf(path, sizeof path, "%s.state", ship->base);
-    code = vti_ship_state_load(&ship->state, path);
-    if (code == VTI_E_DAMAGED) {
-        char line[PATH_MAX + 100];
-
-        snprintf(line, sizeof line, "%s; all is sent again, under the same ids",
-                 vti_error_message(code));
-        ship->options->say(line);
-        code = 0;
-    } else if (!code) {
-        vti_dead_cut(ship->dead_path, ship->state.dead_bytes);
-    }
-    ship->has_repeat = true;
-    ship->progress_ns = vti_ship_now();
-    /* Before anything is sent: whether it can be written down. It tells other shippers of the folder of us, too. */
-    if (!code)
-        code = vti_ship_state_save(&ship->state, ship->options->settings->shown);
-    if (!code)
-        code = ship->options->type->open(&ship->store, ship->options->settings);
-    return code;
-}
 
 static bool is_over(struct follower *follower)
 {
@@ -534,7 +386,7 @@ static void end(struct follower *follower)
     struct vti_ship *ship = &follower->ship;
 
     for (size_t i = 0; i < OPEN_MOST; i++)
-        end_follow(&follower->follows[i]);
+        end_follow(ship, &follower->follows[i]);
     if (ship->store)
         ship->options->type->close(ship->store);
     vti_ship_look_around(ship);
@@ -548,6 +400,7 @@ static void end(struct follower *follower)
     if (ship->state.path && follower->lock_fd >= 0 && ship->store)
         vti_ship_set_mood(ship, VTI_SHIP_ENDED, "");
     vti_batch_fini(&ship->batch);
+    vti_ship_waiting_fini(&ship->counted);
     vti_ship_state_fini(&ship->state);
     if (follower->lock_fd >= 0)
         close(follower->lock_fd);
@@ -566,7 +419,7 @@ int vti_ship_run(const struct vti_ship_options *options, struct vti_ship_result 
     follower->lock_fd = -1;
     for (size_t i = 0; i < OPEN_MOST; i++)
         follower->follows[i].fd = -1;
-    code = begin(follower);
+    code = vti_ship_begin(&follower->ship, &follower->lock_fd);
     if (!code && options->begun)
         options->begun();
     if (!code)

@@ -37,6 +37,7 @@ struct vti_ship_counts {
     uint64_t dead;        /* dead letters */
     uint64_t lost;        /* never came to be documents: buffers, disk or spool were full */
     uint64_t unsent;      /* steps or traces that this kind of store does not take */
+    uint64_t outside;     /* spans of no trace: in this run only */
     uint64_t lost_events; /* of span and trace events that gave way to the spool's limit */
     uint64_t bytes, requests;
 };

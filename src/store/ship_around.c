@@ -24,6 +24,12 @@ static void add_waiting(struct vti_ship *ship, const char *path, const struct vt
         return;
     ship->waiting_files++;
     ship->waiting_bytes += (uint64_t)info.st_size;
+    if (ship->options->kinds & ship->options->type->kinds & VTI_DOCUMENT_STEP) {
+        uint64_t steps = vti_ship_count_steps(&ship->counted, path, &info);
+        uint64_t sent = file ? file->sent : 0;
+
+        ship->waiting += steps > sent ? steps - sent : 0;
+    }
     if (file)
         ship->waiting_bytes -= behind(file, (uint64_t)info.st_size);
 }
@@ -43,11 +49,23 @@ static void look_through(struct vti_ship *ship)
     vti_ship_names_fini(&names);
 }
 
+/* Of traces only what is in hand is known to be documents. */
+static uint64_t count_in_hand(const struct vti_batch *batch)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < batch->count; i++)
+        count += batch->documents[i].fate == VTI_FATE_WAITING &&
+                 batch->documents[i].kind != VTI_DOCUMENT_STEP;
+    return count;
+}
+
 void vti_ship_look_around(struct vti_ship *ship)
 {
     struct vti_ship_state *state = &ship->state;
     uint64_t steps = 0;
 
+    ship->waiting = count_in_hand(&ship->batch);
     ship->waiting_files = ship->waiting_bytes = ship->lost_events = 0;
     if (ship->is_folder) {
         look_through(ship);
@@ -55,6 +73,7 @@ void vti_ship_look_around(struct vti_ship *ship)
     } else {
         add_waiting(ship, ship->options->source, state->count ? state->files : NULL);
     }
+    vti_ship_waiting_prune(&ship->counted);
     steps -= steps < state->given_back ? steps : state->given_back;
     ship->lost = state->counts.lost + steps;
     ship->unsent = state->counts.unsent;

@@ -5,6 +5,7 @@
 #include "store/ship.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 
 #define VTI_MAKERS_MOST 4
 
@@ -73,6 +74,27 @@ void vti_dead_cut(const char *path, uint64_t bytes);
 /* One line as a document of the batch: 0, 1: it is no dead letter, or a negative code. `index` is kept in `names`. */
 int vti_dead_read(struct vti_batch *batch, const char *line, size_t len, struct vti_map *names);
 
+/* ---- ship_waiting.c: documents that recordings hold ------------------------------------------- */
+
+struct vti_ship_counted {
+    char *path; /* owned */
+    ino_t inode;
+    uint64_t size, to; /* of the file when it was looked at; whole blocks up to there */
+    uint64_t steps;
+    bool is_there; /* since the last _prune */
+};
+
+struct vti_ship_waiting {
+    struct vti_ship_counted *files; /* owned */
+    size_t count, room;
+};
+
+/* Messages of steps in the recording, sent ones too. What is not asked for between two calls of _prune is forgotten. */
+uint64_t vti_ship_count_steps(struct vti_ship_waiting *waiting, const char *path,
+                              const struct stat *info);
+void vti_ship_waiting_prune(struct vti_ship_waiting *waiting);
+void vti_ship_waiting_fini(struct vti_ship_waiting *waiting);
+
 /* ---- ship_deliver.c: one batch, until all of it is done or dead ------------------------------ */
 
 enum vti_ship_mood {
@@ -98,10 +120,12 @@ struct vti_ship {
     bool has_said_disk;
     bool has_said_unsent;
     enum vti_ship_mood mood;
-    char why[400];                         /* of being away or held */
-    int64_t progress_ns;                   /* monotonic; of the last document that was taken */
-    int64_t status_ns;                     /* monotonic; when the status was last written */
-    uint64_t waiting_bytes, waiting_files; /* as vti_ship_look_around() found them, … */
+    char why[400];       /* of being away or held */
+    int64_t progress_ns; /* monotonic; of the last document that was taken */
+    int64_t status_ns;   /* monotonic; when the status was last written */
+    struct vti_ship_waiting counted;
+    uint64_t waiting;                      /* documents: those of steps, and those in hand; … */
+    uint64_t waiting_bytes, waiting_files; /* … as vti_ship_look_around() found them, … */
     uint64_t lost, lost_events, unsent;    /* … since the state was begun */
 };
 
@@ -121,6 +145,26 @@ int64_t vti_ship_now(void);     /* monotonic */
 
 /* Full jitter: anything up to the limit of this try. */
 unsigned vti_ship_backoff(unsigned try, unsigned most_ms);
+
+/* ---- ship_begin.c ------------------------------------------------------------------------------ */
+
+/* Finds all places, takes the lock, reads the state and opens the store. The descriptor of the lock is the caller's in every case; -1: none. */
+int vti_ship_begin(struct vti_ship *ship, int *lock_fd);
+
+/* ---- ship_tidy.c: recordings of a spool that are sent ------------------------------------------ */
+
+/* Deletes it, if it is a spool's and nobody else needs it; `fd` is of the file. True: it is gone, and so is its state. */
+bool vti_ship_delete(struct vti_ship *ship, const char *name, int fd);
+
+/* The same for one that was sent and is still there: somebody else needed it then, or we were stopped before it could go. */
+bool vti_ship_tidy(struct vti_ship *ship, const char *name);
+
+/* What is in damaged places was not sent, and nobody knows how much it was: such a file of a spool is kept under another name, which no
+ * follower visits again. True: it was, and was said. */
+bool vti_ship_set_aside(struct vti_ship *ship, const char *name, const vt_recording *recording);
+
+/* Its counts go to those of all. */
+void vti_ship_forget(struct vti_ship *ship, const char *name);
 
 /* ---- ship_around.c: what waits and what is lost ---------------------------------------------- */
 

@@ -10,6 +10,18 @@
 
 #define LINE_MOST (4u << 20)
 
+/* The last one, if it is of a kind that the store does not take. */
+static void pass_over(struct vti_ship *ship)
+{
+    struct vti_batch *batch = &ship->batch;
+
+    if (!batch->count ||
+        batch->documents[batch->count - 1].kind & ship->options->type->kinds & ship->options->kinds)
+        return;
+    batch->count--;
+    ship->result->now.unsent++;
+}
+
 /* Fills a batch from `*at` on; 0 or a negative code. */
 static int fill(struct vti_ship *ship, const struct vti_mapping *map, size_t *at,
                 struct vti_map *names, uint64_t *bad)
@@ -27,6 +39,8 @@ static int fill(struct vti_ship *ship, const struct vti_mapping *map, size_t *at
         if (code < 0)
             return code;
         *bad += code == 1;
+        if (!code && len)
+            pass_over(ship);
         *at += len + (end != NULL);
     }
     return 0;

@@ -15,7 +15,7 @@ static void write_counts(struct vti_json *json, const struct vti_ship *ship)
 {
     const struct vti_ship_counts *state = &ship->state.counts;
 
-    vti_json_add_uint(json, "waiting", vti_batch_waiting(&ship->batch));
+    vti_json_add_uint(json, "waiting", ship->waiting);
     vti_json_add_uint(json, "waiting_files", ship->waiting_files);
     vti_json_add_uint(json, "waiting_bytes", ship->waiting_bytes);
     vti_json_add_uint(json, "shipped", state->shipped);

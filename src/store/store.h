@@ -95,11 +95,11 @@ const struct vti_store_type *vti_store_for(const char *scheme); /* NULL: none */
  * out of everything that is shown. 0 or VTI_E_USAGE with a message that holds no credential. */
 int vti_settings_parse(struct vti_store_settings *settings, const char *url);
 
-/* What the URL does not say: from VENTURI_STORE_USER, _PASSWORD, _API_KEY, _TOKEN, _CA, _CERT, _KEY, _FINGERPRINT … */
+/* What the URL does not say: from VENTURI_STORE_USER, _PASSWORD, _API_KEY, _TOKEN, _CA, _CERT, _KEY, _FINGERPRINT, _TIMEOUT … */
 int vti_settings_environment(struct vti_store_settings *settings);
 
 /* … or from a file of lines `name = value`: user, password, api_key, token, ca, cert, key, fingerprint. It must not be
- * readable by others. */
+ * readable by others. NULL: the one that VENTURI_STORE_CREDENTIALS names, if any. */
 int vti_settings_file(struct vti_store_settings *settings, const char *path);
 
 /* A value of the query, "a=1&b=2", percent-decoded: owned by the caller; NULL if it is not there. */

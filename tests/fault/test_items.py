@@ -101,7 +101,7 @@ def test_what_is_refused_is_kept_with_its_reason_and_can_be_replayed(stub, tmp_p
     assert [letter["document"]["n"] for letter in letters] == list(range(0, 100, 10)) and len(stub.documents) == 90
     for letter in letters:
         assert letter["status"] == 400 and letter["index"] == "pipeline-mystep-20260921" and letter["kind"] == "step"
-        assert letter["reason"] == "document_parsing_exception: failed to parse field [n] of type [long]"
+        assert letter["reason"] == "mapper_parsing_exception: failed to parse field [n] of type [long]"
     assert os.stat(path).st_mode & 0o077 == 0
     stub.refused = lambda document: document["n"] == 50
     done = ship("--replay", path, "--to", stub.url, *QUICK)

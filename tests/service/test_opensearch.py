@@ -175,3 +175,20 @@ def test_an_outage_of_a_program_that_runs(node, tmp_path):
     assert done.returncode == 0, (messages, done.stderr)
     assert numbers(node, "outage-*") == list(range(count))
     assert not glob.glob(str(folder / "*.vt"))
+
+
+def test_beyond_the_limit_of_the_spool_losses_are_counted(node, tmp_path):
+    """A spool that is too small for an outage: what the store has afterwards, and what was counted as lost, is all that there was."""
+    count = 160000
+    folder = tmp_path / "spool"
+    for _ in range(2):  # what the first has left gives way to the second, however the drainer cuts its files
+        subprocess.run([VENTURI, "run", "-q", "--spool", folder, "--spool-limit", "1M", "--", STEPS, "plain", str(count // 2), "2", "0"], check=True,
+                       timeout=120, stdin=subprocess.DEVNULL, capture_output=True, env=environment())
+    done = ship(folder, "--to", node.url, "--prefix", "beyond", "--once")
+    assert done.returncode == 0, done.stderr
+    with open(glob.glob(str(folder / "*.status.json"))[0]) as text:
+        status = json.load(text)
+    node.ask("POST", "/beyond-*/_refresh")
+    there = node.count("beyond-*")
+    assert 0 < there < count and there == status["shipped"] and status["lost"] == count - there
+    assert f"{count - there} lost before" in done.stderr

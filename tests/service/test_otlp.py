@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 
 import trace_stores  # noqa: E402
 from recorded import BUILD, TOP, run  # noqa: E402
-from trace_stores import free_port, imported, notifications, python_or_skip, recorded_program, ship, shown, stores_or_skip  # noqa: E402
+from trace_stores import free_port, imported, notifications, python_or_skip, recorded_program, ship, shown, stores_or_skip, venturi  # noqa: E402
 
 pytestmark = trace_stores.pytestmark
 MAKE_STEPS = os.path.join(BUILD, "tests", "fault", "make_steps")
@@ -240,6 +240,19 @@ def test_refused_is_dead(receiver, tmp_path):
     assert not receiver.got
     dead = [line for file in tmp_path.glob("*dead*") for line in file.read_text().splitlines()]
     assert len(dead) == 10 and "no such thing" in dead[0]
+
+
+def test_dead_letters_are_the_same_spans(receiver, tmp_path):
+    base, path = recorded_program(tmp_path)
+    ship(path, receiver.url)
+    wanted = spans(receiver.messages())
+    receiver.got.clear()
+    (tmp_path / "again").mkdir()
+    receiver.answers = [(400, b"not today", {})]
+    assert ship(path, receiver.url, "--state", tmp_path / "again", check=False).returncode == 1
+    letters, = (tmp_path / "again").glob("*.dead.ndjson")
+    venturi("ship", "--replay", letters, "--to", receiver.url)
+    assert spans(receiver.messages()) == wanted and len(wanted) == 5
 
 
 @pytest.mark.parametrize("form, said", [("json", b'{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}'),

@@ -4,8 +4,11 @@
  * Behind `venturi trace --from` and `venturi rank --from`, a program of its own so that the tool loads no network library. The file is a recording,
  * or rows of JSON where the store has summed up; one line on stderr says what went wrong or was left out.
  */
+#include "cli/frame.h"
+
 #include "base/error.h"
 #include "base/file.h"
+#include "base/secret.h"
 #include "store/fetch.h"
 
 #include <signal.h>
@@ -18,11 +21,14 @@
     (UINT64_C(6) << 30) /* a store may send anything, and libraries keep what it sends */
 #define INDEX "osprofiler-notifications"
 
+const struct vti_command *const vti_commands[] = {NULL};
+
 static const char help[] =
     "Usage: venturi-fetch list|show|rank URL FILE [options] [WORD]\n"
     "\n"
     "Reads traces from redis:// or elasticsearch:// into FILE. It is run by\n"
-    "`venturi trace list|show --from URL` and `venturi rank --from URL`.\n"
+    "`venturi trace list|show --from URL` and `venturi rank --from URL`, which give\n"
+    "it the URL by a descriptor.\n"
     "\n"
     "Options:\n"
     "      --limit N           so many rows\n"
@@ -109,6 +115,22 @@ static int fail_scheme(const struct vti_fetch *fetch)
                     fetch->settings.shown);
 }
 
+/* Everybody can read a command line: what is secret in it does not stay there. */
+static int take_url(struct vti_fetch *fetch, char *word)
+{
+    char *url = vti_secret_receive(word);
+    int code = url ? vti_settings_parse(&fetch->settings, url)
+                   : vti_fail(VTI_E_USAGE, "the URL cannot be had by its descriptor");
+
+    vti_secret_hide_login(word);
+    if (url)
+        explicit_bzero(url, strlen(url));
+    free(url);
+    if (!code)
+        code = vti_settings_environment(&fetch->settings);
+    return code ? code : vti_settings_file(&fetch->settings, NULL);
+}
+
 static int run(struct vti_fetch *fetch, int argc, char **argv)
 {
     const struct vti_fetcher *fetcher;
@@ -121,12 +143,9 @@ static int run(struct vti_fetch *fetch, int argc, char **argv)
     fetch->to = argv[3];
     fetch->sort = "begin";
     fetch->limit = UINT32_MAX;
-    code = take_options(fetch, argc, argv);
+    code = take_url(fetch, argv[2]);
     if (!code)
-        code = vti_settings_parse(&fetch->settings, argv[2]);
-    memset(argv[2], '-', strlen(argv[2])); /* everybody can read a command line */
-    if (!code)
-        code = vti_settings_environment(&fetch->settings);
+        code = take_options(fetch, argc, argv);
     if (code)
         return code;
     fetch->settings.is_stopped = is_stopped;
@@ -160,9 +179,9 @@ int main(int argc, char **argv)
     command = !strcmp(argv[1], "rank") ? "rank" : "trace";
     code = run(&fetch, argc, argv);
     if (code)
-        fprintf(stderr, "venturi %s: %s\n", command, vti_error_message(code));
+        vti_cmd_fail(command, "%s", vti_error_message(code));
     else if (fetch.note[0])
-        fprintf(stderr, "venturi %s: warning: %s: %s\n", command, fetch.settings.shown, fetch.note);
+        vti_cmd_warn(command, "%s: %s", fetch.settings.shown, fetch.note);
     vti_fetch_fini(&fetch);
     return code ? 2 : 0;
 }
