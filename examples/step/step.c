@@ -4,13 +4,16 @@
  *     venturi run build/examples/step/step examples/step/messages.jsonl kinds.csv
  *     venturi run build/examples/step/step 'kafka://localhost:9092/alerts?group.id=kinds' kafka://localhost:9092/kinds
  */
+#define _GNU_SOURCE 1 /* memmem() */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <venturi/step.h>
 
 #define BATCH 10
+#define VALUE_BYTES 64 /* of a member, with a zero byte */
 
 static vt_step *step;
 
@@ -20,15 +23,24 @@ static void stop(int signal_number)
     vt_step_stop(step);
 }
 
-/* Where the value of a member of a flat object begins, or NULL. */
-static const char *member(const char *object, const char *name)
+/* The beginning of the value of a member of a flat object; false: it has none. A message may be long, and no zero byte ends it. */
+static bool member(const struct vt_message *object, const char *name, char value[VALUE_BYTES])
 {
+    const char *end = (const char *)object->data + object->bytes;
     char wanted[64];
     const char *at;
+    size_t left;
 
     snprintf(wanted, sizeof wanted, "\"%s\":", name);
-    at = strstr(object, wanted);
-    return at ? at + strlen(wanted) : NULL;
+    at = memmem(object->data, object->bytes, wanted, strlen(wanted));
+    if (!at)
+        return false;
+    for (at += strlen(wanted); at < end && *at == ' ';)
+        at++;
+    left = (size_t)(end - at) < VALUE_BYTES - 1 ? (size_t)(end - at) : VALUE_BYTES - 1;
+    memcpy(value, at, left);
+    value[left] = 0;
+    return true;
 }
 
 static const char *kind_of(double magnitude)
@@ -36,21 +48,21 @@ static const char *kind_of(double magnitude)
     return magnitude < 17.5 ? "bright" : magnitude < 19 ? "usual" : "faint";
 }
 
-static int classify(vt_step *self, const char *alert, int *bright)
+static int classify(vt_step *self, const struct vt_message *alert, int *bright)
 {
-    const char *magnitude = member(alert, "magnitude");
-    const char *candid = member(alert, "candid");
-    char result[160];
+    char magnitude[VALUE_BYTES], candid[VALUE_BYTES], result[160];
+    const char *digits = candid;
     const char *kind;
     int len;
 
-    if (!magnitude || !candid)
-        return vt_step_fail("an alert without candid or magnitude: %.60s", alert);
+    if (!member(alert, "magnitude", magnitude) || !member(alert, "candid", candid))
+        return vt_step_fail("an alert without candid or magnitude: %.*s",
+                            alert->bytes < 60 ? (int)alert->bytes : 60, (const char *)alert->data);
     kind = kind_of(strtod(magnitude, NULL));
     *bright += !strcmp(kind, "bright");
-    candid += strspn(candid, " \"");
+    digits += *digits == '"';
     len = snprintf(result, sizeof result, "{\"candid\":\"%.*s\",\"kind\":\"%s\"}",
-                   (int)strspn(candid, "0123456789"), candid, kind);
+                   (int)strspn(digits, "0123456789"), digits, kind);
     return vt_step_produce(self, result, (size_t)len);
 }
 
@@ -60,13 +72,8 @@ static int execute(vt_step *self, const struct vt_message *messages, size_t coun
     int code = 0;
 
     (void)user;
-    for (size_t i = 0; i < count && !code; i++) {
-        char alert[4096];
-
-        snprintf(alert, sizeof alert, "%.*s", (int)messages[i].bytes,
-                 (const char *)messages[i].data);
-        code = classify(self, alert, &bright);
-    }
+    for (size_t i = 0; i < count && !code; i++)
+        code = classify(self, &messages[i], &bright);
     vt_step_metric_integer(self, "bright", bright);
     return code;
 }

@@ -38,13 +38,19 @@ struct step_meter {
     struct vti_buf out;
 };
 
-/* The scale may be refined between the two: that is less than a millionth. */
+/* The machine's clock may be set between two readings of it: the same one, asked again, then says something else. */
 static double tick_ns(void)
 {
     const uint64_t many = (uint64_t)1 << 32;
     uint64_t now = vt_task_clock();
+    int64_t before, then;
+    int tries = 8;
 
-    return (double)(vt_task_realtime(now + many) - vt_task_realtime(now)) / (double)many;
+    do {
+        before = vt_task_realtime(now);
+        then = vt_task_realtime(now + many);
+    } while (vt_task_realtime(now) != before && --tries);
+    return (double)(then - before) / (double)many;
 }
 
 /* ---- marks ------------------------------------------------------------------------------------ */

@@ -27,7 +27,7 @@ void vti_find_lost_steps(struct vti_finder *finder)
 
 static double failed_share(const struct vti_step_sum *sum)
 {
-    return sum->entries ? (double)sum->failed / (double)sum->entries : 0;
+    return sum->messages ? (double)sum->failed / (double)sum->messages : 0;
 }
 
 /* The one with the largest share below that of `before`, or after it among equals; NULL: no more. */
@@ -63,8 +63,8 @@ void vti_find_step_failures(struct vti_finder *finder)
         char name[VTI_CLIP_BYTES];
 
         vti_finding_say(finder, VTI_SEVERITY_WARNING, failed_share(sum), &evidence, "",
-                        "%s failed %s of %s times (%s).", vti_clip(name, sum->source, "", 0),
-                        vti_text_count(failed, sum->failed), vti_text_count(all, sum->entries),
+                        "%s failed for %s of %s messages (%s).", vti_clip(name, sum->source, "", 0),
+                        vti_text_count(failed, sum->failed), vti_text_count(all, sum->messages),
                         vti_text_share(part, failed_share(sum)));
     }
 }

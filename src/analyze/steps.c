@@ -56,7 +56,9 @@ static int take_entry(struct vti_step_sum *sum, const struct vti_step *step)
     int code = measure_known(&to[VTI_STEP_EXECUTE], step->execute_ns);
 
     sum->entries++;
-    sum->failed += step->is_failed;
+    sum->failed_entries += step->is_failed;
+    if (step->is_failed)
+        sum->failed = vti_add_capped(sum->failed, step->messages);
     sum->messages = vti_add_capped(sum->messages, step->messages);
     if (!code)
         code = measure_known(&to[VTI_STEP_PRE], step->pre_ns);

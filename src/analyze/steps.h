@@ -34,8 +34,9 @@ struct vti_step_sum {
     uint32_t site;
     const char *source, *prefix, *survey; /* the recording's, until it is closed */
     uint64_t entries;                     /* messages or batches, failed ones included */
-    uint64_t failed;                      /* of them */
+    uint64_t failed_entries;              /* of them */
     uint64_t messages;                    /* in them */
+    uint64_t failed;                      /* messages in those that failed, which fail as a whole */
     uint64_t documents;                   /* sent by hand, beside the entries */
     uint64_t cut, bad;         /* texts that were too long; that are no members of a JSON object */
     int64_t first_ns, last_ns; /* received and sent, in the recording's time */

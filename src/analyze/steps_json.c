@@ -26,8 +26,9 @@ static void add_sum(struct vti_json *json, struct vti_step_sum *sum)
     vti_json_add_string(json, "prefix", sum->prefix);
     vti_json_add_string(json, "survey", *sum->survey ? sum->survey : NULL);
     vti_json_add_uint(json, "count", sum->entries);
-    vti_json_add_uint(json, "failed", sum->failed);
+    vti_json_add_uint(json, "failed_count", sum->failed_entries);
     vti_json_add_uint(json, "messages", sum->messages);
+    vti_json_add_uint(json, "failed", sum->failed);
     vti_json_add_uint(json, "documents", sum->documents);
     vti_json_add_uint(json, "cut", sum->cut);
     vti_json_add_uint(json, "bad_extra", sum->bad);

@@ -157,8 +157,11 @@ static void warn_if_empty(const struct request *request, vt_recording *recording
         return;
     if (request->exporter->is_of_tasks && has_tasks(recording))
         return;
+    if (request->exporter->is_of_steps && vti_steps_are_there(recording))
+        return;
     if (vti_steps_are_there(recording))
-        vti_cmd_warn("export", "%s: holds no spans, but steps (-f steps, or -f jsonl)",
+        vti_cmd_warn("export",
+                     "%s: holds no spans, but steps (-f steps, jsonl, chrome or perfetto)",
                      request->file);
     else
         vti_cmd_warn("export",

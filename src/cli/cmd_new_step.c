@@ -3,6 +3,7 @@
  *
  * Nothing that exists is touched: all of it goes into a new folder, which is taken away again if a file cannot be written.
  */
+#include "base/beside.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -68,6 +69,7 @@ struct names {
     char class_[NAME_MOST + 1];  /* MyStep */
     char package[NAME_MOST + 1]; /* my_step */
     char lower[NAME_MOST + 1];   /* mystep: of the class, as in the name of an index */
+    char pc_folder[PATH_BYTES];  /* where pkg-config finds this Venturi; "": not known */
 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -122,6 +124,23 @@ static int make_names(struct names *names, const char *name)
     return 0;
 }
 
+/* Of this very tool, however it was installed or built; but not one that make or a shell would take for something else. */
+static void find_pc_folder(struct names *names)
+{
+    static const char *const places[] = {
+        "meson-uninstalled/venturi-step-uninstalled.pc", "../lib/pkgconfig/venturi-step.pc",
+        "../lib/*/pkgconfig/venturi-step.pc", "../lib64/pkgconfig/venturi-step.pc"};
+    char *slash;
+
+    if (!vti_beside_find(places, sizeof places / sizeof *places, names->pc_folder,
+                         sizeof names->pc_folder))
+        return;
+    slash = strrchr(names->pc_folder, '/');
+    if (!slash || strpbrk(names->pc_folder, " \t\n'\"\\$#:;%&|*?~`"))
+        slash = names->pc_folder;
+    *slash = 0;
+}
+
 /* `text` with names in the places of @…@. */
 static void fill_in(struct vti_buf *out, const char *text, const struct names *names)
 {
@@ -130,7 +149,8 @@ static void fill_in(struct vti_buf *out, const char *text, const struct names *n
     } marks[] = {{"@CLASS@", names->class_},
                  {"@PACKAGE@", names->package},
                  {"@PREFIX@", "pipeline"},
-                 {"@LOWER@", names->lower}};
+                 {"@LOWER@", names->lower},
+                 {"@PC_FOLDER@", names->pc_folder}};
 
     while (*text) {
         size_t until = strcspn(text, "@");
@@ -249,6 +269,7 @@ static int run(int argc, char **argv)
         return code;
     folder = folder ? folder : name;
     is_c = !strcmp(language, "c");
+    find_pc_folder(&names);
     code = make_all(folder, is_c ? c_files : python_files, &names);
     if (code)
         return vti_cmd_error("new-step", code);

@@ -119,7 +119,8 @@ static int write_out(const struct request *request, const struct vti_buf *text)
     int code;
 
     if (!request->out) {
-        fwrite(text->data, 1, text->len, stdout);
+        if (text->len)
+            fwrite(text->data, 1, text->len, stdout);
         return 0;
     }
     code = vti_output_open(&out, request->out, request->force || request->rank.is_compat, false);

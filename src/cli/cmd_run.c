@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define MOST_HZ 20000
 #define LONGEST_NS (INT64_C(7) * 86400 * 1000000000)
@@ -273,8 +274,7 @@ static bool take_option(struct run *run, int option, const char *value)
     case OPT_SPOOL_LIMIT:
         return take_size("spool-limit", value, VTI_SPOOL_LEAST, &run->spool.limit);
     case OPT_SHIP:
-        run->spool.url = value;
-        return true;
+        return vti_run_spool_take_url(&run->spool, value);
     case OPT_LIVE:
         run->live.is_on = true;
         run->live.port = value;
@@ -398,9 +398,9 @@ static void drop(struct run *run, struct vti_drain *drain)
 /* Records until the program has ended. The exit code of the whole. */
 static int record(struct run *run, struct vti_drain *drain)
 {
-    const struct vti_run_wish wish = {
+    struct vti_run_wish wish = {
         run->program[0],       run->made != NULL,     run->has_c_functions, run->has_samples,
-        run->python.has_lines, run->drain.starts_off, run->energy.is_on};
+        run->python.has_lines, run->drain.starts_off, run->energy.is_on,    0};
     struct vti_drain_stats stats;
     struct vti_child child;
     bool has_package;
@@ -445,6 +445,7 @@ static int record(struct run *run, struct vti_drain *drain)
     vti_drain_note_end(drain);
     vti_child_reap(&child);
     vti_drain_note_exit(drain, child.pid, child.status, &child.usage);
+    wish.exit_code = WIFEXITED(child.status) ? WEXITSTATUS(child.status) : 0;
     await_helpers(drain);
     code = vti_drain_close(drain, &stats);
     if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))
@@ -474,6 +475,7 @@ out:
     vti_buf_fini(&run.python.include);
     vti_buf_fini(&run.python.exclude);
     vti_buf_fini(&run.python.lines_of);
+    free(run.spool.url);
     free(run.made);
     return code;
 }

@@ -99,8 +99,12 @@ static void look(struct vti_elf_facts *facts, const struct vti_mapping *file)
     facts->is_static = true;
     for (unsigned i = 0; i < head.e_phnum; i++)
         if (get(file, head.e_phoff + (uint64_t)i * sizeof part, &part, sizeof part) &&
-            part.p_type == PT_INTERP)
+            part.p_type == PT_INTERP) {
             facts->is_static = false;
+            if (part.p_filesz <= sizeof facts->loader &&
+                get(file, part.p_offset, facts->loader, part.p_filesz) && part.p_filesz)
+                facts->loader[part.p_filesz - 1] = 0;
+        }
     for (unsigned i = 0; get_section(file, &head, i, &section); i++) {
         if (!get_section(file, &head, section.sh_link, &strings))
             continue;

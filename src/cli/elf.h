@@ -4,13 +4,16 @@
 
 #include <stdbool.h>
 
+#define VTI_LOADER_BYTES 256
+
 struct vti_elf_facts {
     bool is_elf;
-    bool is_static;         /* there is no loader that could preload anything */
-    bool has_hooks;         /* it was compiled with -finstrument-functions */
-    bool brings_collector;  /* it is linked with libventuri-functions.so */
-    bool has_lines;         /* it was made by `venturi cc -l` */
-    bool brings_sampler;    /* it is linked with libventuri-sample.so */
+    bool is_static;                /* there is no loader that could preload anything */
+    bool has_hooks;                /* it was compiled with -finstrument-functions */
+    bool brings_collector;         /* it is linked with libventuri-functions.so */
+    bool has_lines;                /* it was made by `venturi cc -l` */
+    bool brings_sampler;           /* it is linked with libventuri-sample.so */
+    char loader[VTI_LOADER_BYTES]; /* its path; "": none, or one that is too long */
     bool needs_to_be_first; /* it has a sanitizer, which wants nothing to be loaded before it */
 };
 

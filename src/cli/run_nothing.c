@@ -8,8 +8,14 @@
 #include "cli/cmd.h"
 #include "cli/elf.h"
 #include "cli/preload.h"
+#include "cli/spawn.h"
 
 #include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NOT_LOADED 127 /* the loader's exit code */
+#define LOADER_SAYS "error while loading shared libraries: "
 
 /* Whether what is to be recorded and how the program was made do not go together. */
 static bool say_about_lines(const struct vti_run_wish *wish, const char *path,
@@ -28,6 +34,33 @@ static bool say_about_lines(const struct vti_run_wish *wish, const char *path,
                     wish->program);
     }
     return true;
+}
+
+/* What the loader said when it gave up; it is asked again, because its words went to the program's own stderr. False: it did not. */
+static bool say_about_loader(const struct vti_run_wish *wish, const char *path,
+                             struct vti_elf_facts *facts, char *file)
+{
+    char *const words[] = {facts->loader, (char *)(uintptr_t) "--list", file, NULL};
+    char line[VTI_LAST_WORDS_BYTES];
+    struct vti_spawned spawned;
+    bool is_it = false;
+
+    if (wish->exit_code != NOT_LOADED || !facts->loader[0])
+        return false;
+    if (!vti_spawn(&spawned, words, NULL) && spawned.status == NOT_LOADED) {
+        const char *why = strstr(vti_spawned_last_words(&spawned, line), LOADER_SAYS);
+
+        is_it = why != NULL;
+        if (why)
+            vti_cmd_say("%s  nothing recorded: %s cannot be loaded: %s", path, wish->program,
+                        why + strlen(LOADER_SAYS));
+        if (why)
+            vti_cmd_say("next  ldd %s; LD_LIBRARY_PATH names folders with libraries, -Wl,-rpath "
+                        "does when it is linked",
+                        wish->program);
+    }
+    vti_spawned_fini(&spawned);
+    return is_it;
 }
 
 static void say_about_native(const struct vti_run_wish *wish, const char *path,
@@ -89,6 +122,8 @@ void vti_run_say_nothing(const struct vti_run_wish *wish, const char *path)
         vti_run_say_no_lines(path);
     } else if (wish->is_python) {
         vti_cmd_say("%s  nothing recorded: no function was seen", path);
+    } else if (facts.is_elf && say_about_loader(wish, path, &facts, file)) {
+        return;
     } else if (facts.is_elf) {
         say_about_native(wish, path, &facts);
     } else {

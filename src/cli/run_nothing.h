@@ -11,6 +11,7 @@ struct vti_run_wish {
     bool wants_c_functions, wants_samples, wants_lines;
     bool starts_off; /* --paused */
     bool has_energy; /* which needs nothing of the program */
+    int exit_code;   /* of the program */
 };
 
 /* Two lines on stderr, for `run -l` of Python. */

@@ -7,6 +7,7 @@
 
 #include "base/beside.h"
 #include "base/error.h"
+#include "base/secret.h"
 #include "cli/cmd.h"
 #include "cli/render.h"
 
@@ -44,6 +45,15 @@ static void make_name(struct vti_run_spool *spool, const char *title)
              (long)getpid());
 }
 
+bool vti_run_spool_take_url(struct vti_run_spool *spool, const char *argument)
+{
+    free(spool->url);
+    spool->url = vti_secret_take_url((char *)(uintptr_t)argument);
+    if (!spool->url)
+        vti_cmd_fail("run", "--ship: out of memory");
+    return spool->url != NULL;
+}
+
 int vti_run_spool_prepare(struct vti_run_spool *spool, struct vti_drain_options *drain,
                           const char *title, const char *output)
 {
@@ -76,7 +86,7 @@ int vti_run_spool_prepare(struct vti_run_spool *spool, struct vti_drain_options 
 static void become(const char *program, const struct vti_run_spool *spool, pid_t parent, int report)
 {
     char *const words[] = {(char *)(uintptr_t) "venturi-ship", (char *)(uintptr_t)spool->folder,
-                           (char *)(uintptr_t) "--to", (char *)(uintptr_t)spool->url, NULL};
+                           NULL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int error;
 
@@ -89,6 +99,8 @@ static void become(const char *program, const struct vti_run_spool *spool, pid_t
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
     }
+    /* Not on its command line, which everybody can read; the program that is recorded does not get it. */
+    setenv("VENTURI_STORE", spool->url, 1);
     execv(program, words);
     error = errno;
     (void)!write(report, &error, sizeof error);

@@ -14,12 +14,15 @@
 
 struct vti_run_spool {
     const char *asked; /* --spool; NULL: with --ship a name is made from the title */
-    const char *url;   /* --ship; NULL: nobody sends it on */
+    char *url;         /* --ship, owned; NULL: nobody sends it on */
     uint64_t limit;    /* --spool-limit; 0: not said */
     bool is_on;
     char folder[PATH_MAX];
     pid_t shipper; /* 0: none runs */
 };
+
+/* The URL of --ship, an argument in which its login is then overwritten: everybody can read a command line. False after one line on stderr. */
+bool vti_run_spool_take_url(struct vti_run_spool *spool, const char *argument);
 
 /* All options are known: 0 with `drain` and the folder's name set up (is_on false: none of it was asked for), or
  * VTI_EXIT_BAD or _SETUP after one line on stderr. `output` is what -o says. */

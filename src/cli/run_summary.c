@@ -13,18 +13,67 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
-/* The second line: what is missing, if anything is. */
+static void add_count(struct vti_buf *text, uint64_t count, const char *one, const char *many)
+{
+    char number[VTI_NUMBER_BYTES];
+
+    vti_buf_printf(text, "%s%s %s", text->len ? ", " : "", vti_text_count(number, count),
+                   count == 1 ? one : many);
+}
+
+/* What a full disk took, kind by kind. */
+static void say_disk_lost(const struct vti_writer_stats *file)
+{
+    uint64_t events = file->disk_lost - file->disk_lost_tasks - file->disk_lost_steps;
+    struct vti_buf text = {0};
+
+    if (file->disk_lost_steps)
+        add_count(&text, file->disk_lost_steps, "step record", "step records");
+    if (file->disk_lost_tasks)
+        add_count(&text, file->disk_lost_tasks, "task", "tasks");
+    if (events)
+        add_count(&text, events, "event", "events");
+    vti_cmd_say("the disk was full, and lost are %.*s: `venturi info` says when", (int)text.len,
+                text.len ? (const char *)text.data : "");
+    vti_buf_fini(&text);
+}
+
+/* The second line: what is missing, if anything is, and why. */
 static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lost_events)
 {
+    if (stats->file.disk_lost)
+        say_disk_lost(&stats->file);
     if (stats->was_stopped)
         vti_cmd_say("the recording was stopped before the program ended");
-    else if (stats->file.disk_lost)
-        vti_cmd_say("the disk was full: `venturi info` says what is missing");
-    else if (lost_events)
-        vti_cmd_say("lost events: `venturi info` says where; --buffer or --block helps");
+    else if (lost_events > stats->file.disk_lost)
+        vti_cmd_say("%s: `venturi info` says where; --buffer or --block helps",
+                    stats->file.disk_lost ? "others are lost because buffers were full"
+                                          : "lost events");
     else if (stats->overwritten)
         vti_cmd_say(VTI_KEPT_THE_END, (unsigned long long)stats->overwritten);
+}
+
+static void say_about_clock(const struct vti_clock_doubts *clock)
+{
+    char said[32] = "";
+    time_t seconds = (time_t)clock->said_s;
+    struct tm utc;
+
+    if (clock->is_out_of_bounds) {
+        if (gmtime_r(&seconds, &utc))
+            strftime(said, sizeof said, " (%Y-%m-%d)", &utc);
+        vti_cmd_say("this machine's clock%s is outside of 1970 to 2261: all is recorded, dated %s; "
+                    "set the clock",
+                    said, clock->said_s < 0 ? "1970-01-01" : "2262-01-01");
+    } else if (clock->times_set) {
+        vti_cmd_say("this machine's clock was set %s by %lld s while the program ran%s: durations "
+                    "are right, dates are as the clock said",
+                    clock->set_by_s < 0 ? "back" : "forward",
+                    (long long)(clock->set_by_s < 0 ? -clock->set_by_s : clock->set_by_s),
+                    clock->times_set > 1 ? ", not only once" : "");
+    }
 }
 
 static bool is_plain_word(const char *text)
@@ -131,16 +180,23 @@ static void say_not_closed(const struct vti_run_output *output, const struct vti
                            int code)
 {
     char size[VTI_NUMBER_BYTES], count[VTI_NUMBER_BYTES];
+    struct vti_buf text = {0};
 
     vti_cmd_say("%s", vti_error_message(code));
+    add_count(&text, stats->file.events, "event", "events");
+    if (stats->steps)
+        add_count(&text, stats->steps, "step record", "step records");
+    if (stats->tasks)
+        add_count(&text, stats->tasks, "task", "tasks");
     if (stats->calls)
-        vti_cmd_say("%s  %s, not closed: of %s calls it holds what fitted, maybe none",
-                    output->shown, vti_text_bytes(size, stats->file.bytes),
-                    vti_text_count(count, stats->calls));
-    else
-        vti_cmd_say("%s  %s, not closed: it holds %s events", output->shown,
-                    vti_text_bytes(size, stats->file.bytes),
-                    vti_text_count(count, stats->file.events));
+        vti_buf_printf(&text, ", and of %s calls what fitted, maybe none",
+                       vti_text_count(count, stats->calls));
+    vti_cmd_say("%s  %s, not closed: it holds %.*s", output->shown,
+                vti_text_bytes(size, stats->file.bytes), (int)text.len,
+                text.len ? (const char *)text.data : "");
+    vti_buf_fini(&text);
+    if (stats->file.disk_lost)
+        say_disk_lost(&stats->file);
 }
 
 void vti_run_summary(const struct vti_run_output *output, const struct vti_drain_stats *stats,
@@ -159,10 +215,11 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
     }
     say_who_is_missing(stats);
     say_about_names(stats);
+    say_about_clock(&stats->clock);
     if (is_quiet && !lost_events)
         return;
     if (!is_missed && !stats->still_running && !stats->file.events && !has_calls && !has_lines &&
-        !stats->tasks && !stats->steps) {
+        !stats->tasks && !stats->steps && !lost_events) {
         vti_run_say_nothing(wish, output->shown);
         if (wish->has_energy)
             vti_cmd_say("next  venturi energy %s%s%s, which needs none of that", quote,
@@ -188,9 +245,9 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
         vti_cmd_say("next  venturi tasks %s%s%s", quote, output->shown, quote);
     if (has_lines || has_calls || (!stats->traced && !stats->tasks))
         vti_cmd_say("next  venturi %s %s%s%s",
-                    has_lines   ? "lines"
-                    : has_calls ? "stats"
-                                : "report",
+                    has_lines                    ? "lines"
+                    : has_calls && !stats->steps ? "stats"
+                                                 : "report",
                     quote, output->shown, quote);
     if (stats->traced)
         vti_cmd_say("next  venturi trace list %s%s%s", quote, output->shown, quote);

@@ -312,12 +312,17 @@ bool vti_ring_try(struct vti_thread *self, unsigned count)
     uint32_t next;
 
     if (self->is_losing) {
+        bool has_waited = self->has_waited;
+
         if (is_interrupting(self))
             return false;
         vti_ring_settle(self);
+        self->has_waited = true; /* whatever the session says of events: this is not waited for */
         try_to_recover(self);
-        if (self->is_losing)
+        if (self->is_losing) {
+            self->has_waited = has_waited;
             return false;
+        }
     }
     if (self->cursor + count <= self->limit)
         return true;
@@ -337,11 +342,6 @@ bool vti_ring_is_out(const struct vti_thread *self)
     return (self->block || self->is_going_round) &&
            !__atomic_load_n(&self->slot->is_own_free, __ATOMIC_RELAXED) &&
            (self->is_going_round || vti_blocks_are_out(self->arena));
-}
-
-bool vti_ring_is_full(const struct vti_thread *self)
-{
-    return !self->is_losing && vti_ring_is_out(self);
 }
 
 /* Whether this is a place for a record: in the stretch that is being filled, or in one that was. */

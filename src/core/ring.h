@@ -16,9 +16,6 @@ bool vti_ring_room(struct vti_thread *self, unsigned count);
 bool vti_ring_try(struct vti_thread *self, unsigned count);
 
 /* Whether that would be in vain, as far as can be told at no cost and outside of the slow path. */
-bool vti_ring_is_full(const struct vti_thread *self);
-
-/* The same whether events are only counted now or not. */
 bool vti_ring_is_out(const struct vti_thread *self);
 
 /* Gives back records that the fast path took and did not use. If a signal handler has taken some behind

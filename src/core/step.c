@@ -6,7 +6,7 @@
  */
 #include "core/clock.h"
 #include "core/event.h"
-#include "core/ring.h"
+#include "core/note.h"
 #include "core/runtime.h"
 #include "core/site.h"
 #include "core/thread.h"
@@ -96,77 +96,7 @@ uint32_t vt_step_source(const char *source, const char *prefix, const char *surv
     return step;
 }
 
-/* ---- into the ring ------------------------------------------------------------------------------- */
-
-/* What a record is made of. */
-struct note {
-    struct vt_site *site;
-    uint64_t ticks;
-    uint32_t kind, flags, type;
-    const uint8_t *payload;
-    size_t bytes;
-};
-
-/* Room for so many records, without waiting for it where a session would have others wait. */
-static bool try_room(struct vti_thread *self, unsigned count)
-{
-    bool has_waited = self->has_waited;
-    bool has_room;
-
-    self->has_waited = true;
-    has_room = vti_ring_try(self, count);
-    self->has_waited = has_room ? false : has_waited;
-    return has_room;
-}
-
-__attribute__((noinline, cold)) static bool put_slowly(const struct note *note,
-                                                       struct vti_record *taken, unsigned count)
-{
-    struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow, 0);
-    bool is_done = !self && !slow.is_slotless;
-
-    if (self) {
-        vti_ring_return(self, taken, count);
-        is_done = vti_runtime()->is_local;
-    }
-    if (self && !is_done && try_room(self, 1 + vti_payload_count(note->bytes))) {
-        vti_ring_put(self, note->ticks, vti_site_id(self->arena, note->site), note->kind,
-                     note->flags, note->type, note->payload, note->bytes);
-        is_done = true;
-    }
-    if (self && !is_done)
-        vti_runtime_check_drainer(self->arena);
-    vti_slow_leave(&slow);
-    return is_done;
-}
-
-/* As vti_event_put(), but for what happens without room. */
-static inline bool put(const struct note *note)
-{
-    struct vti_thread *self = vti_self;
-    unsigned count = 1 + vti_payload_count(note->bytes);
-    uint32_t id = __atomic_load_n(&note->site->id, __ATOMIC_RELAXED);
-    struct vti_record *record;
-    struct vti_record *base;
-    struct vti_record *limit;
-
-    if (vti_unlikely(!self || !self->top || !id ||
-                     self->period != (vti_control_word() & ~VTI_CONTROL_KINDS)))
-        return put_slowly(note, NULL, 0);
-    if (vti_unlikely(self->is_losing || self->cursor + count > self->limit))
-        return !vti_ring_is_out(self) && put_slowly(note, NULL, 0);
-    base = self->base;
-    limit = self->limit;
-    record = vti_cursor_take(&self->cursor, count);
-    if (vti_unlikely(record < base || record + count > limit))
-        return put_slowly(note, record, count);
-    vti_payload_put(record + 1, note->payload, note->bytes);
-    record->id = id;
-    record->tag = VTI_TAG(note->kind, count - 1, note->flags, note->type);
-    vti_record_publish(record, note->ticks);
-    return true;
-}
+/* ---- what is lost --------------------------------------------------------------------------------- */
 
 /* A drainer that is gone is noticed by the slow path alone. */
 __attribute__((noinline, cold)) static void look_for_drainer(void)
@@ -202,7 +132,8 @@ static inline uint8_t *add_u64(uint8_t *to, uint64_t value)
 }
 
 /* Numbers; returns where they end. */
-static inline uint8_t *add_numbers(uint8_t *to, const struct vt_step_done *done, struct note *note)
+static inline uint8_t *add_numbers(uint8_t *to, const struct vt_step_done *done,
+                                   struct vti_note *note)
 {
     uint64_t received = done->received & ~VTI_PAYLOAD_BIT;
 
@@ -237,11 +168,11 @@ static inline uint8_t *add_numbers(uint8_t *to, const struct vt_step_done *done,
 }
 
 /* More text than a record holds, in records before it. */
-__attribute__((noinline)) static bool put_parts(const struct note *head, const char *text,
+__attribute__((noinline)) static bool put_parts(const struct vti_note *head, const char *text,
                                                 size_t bytes)
 {
     uint8_t payload[4 + VTI_STEP_PART_BYTES];
-    struct note note = {
+    struct vti_note note = {
         .site = head->site, .ticks = head->ticks, .kind = VTI_RECORD_STEP_TEXT, .payload = payload};
     uint32_t len;
 
@@ -250,7 +181,7 @@ __attribute__((noinline)) static bool put_parts(const struct note *head, const c
         memcpy(payload, &at, sizeof at);
         memcpy(payload + sizeof at, text + at, len);
         note.bytes = sizeof at + len;
-        if (!put(&note))
+        if (!vti_note_put(&note))
             return false;
     }
     return true;
@@ -259,7 +190,7 @@ __attribute__((noinline)) static bool put_parts(const struct note *head, const c
 void vt_step_put(const struct vt_step_done *done)
 {
     uint8_t payload[VTI_STEP_NOTE_BYTES + VTI_TEXT_MAX];
-    struct note note = {.kind = VTI_RECORD_STEP, .payload = payload};
+    struct vti_note note = {.kind = VTI_RECORD_STEP, .payload = payload};
     uint32_t text = done->extra ? (uint32_t)done->extra_bytes : 0;
     uint8_t *to;
 
@@ -267,8 +198,7 @@ void vt_step_put(const struct vt_step_done *done)
         done->step > __atomic_load_n(&step_count, __ATOMIC_ACQUIRE))
         return;
     note.site = steps[done->step];
-    note.ticks = (done->sent ? done->sent : vt_task_clock()) & ~VTI_PAYLOAD_BIT;
-    note.ticks = note.ticks ? note.ticks : 1;
+    note.ticks = vti_note_ticks(done->sent ? done->sent : vt_task_clock());
     to = add_numbers(payload, done, &note);
     if (done->extra && vti_unlikely(done->extra_bytes > VT_STEP_EXTRA_MAX)) {
         note.type = VTI_STEP_TYPE_CUT;
@@ -279,6 +209,7 @@ void vt_step_put(const struct vt_step_done *done)
         to = add_bytes(to, done->extra, text);
     }
     note.bytes = (size_t)(to - payload);
-    if ((note.flags & VTI_STEP_HAS_PARTS && !put_parts(&note, done->extra, text)) || !put(&note))
+    if ((note.flags & VTI_STEP_HAS_PARTS && !put_parts(&note, done->extra, text)) ||
+        !vti_note_put(&note))
         lose();
 }

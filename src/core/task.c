@@ -6,9 +6,9 @@
  */
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/note.h"
 #include "core/ring.h"
 #include "core/runtime.h"
-#include "core/site.h"
 #include "core/thread.h"
 
 #include <errno.h>
@@ -22,76 +22,12 @@
 
 static struct vt_site unnamed = {.name = "task", .function = "", .file = "", .unit = ""};
 
-/* What a record is made of, beside its payload. */
-struct note {
-    uint64_t ticks;
-    struct vt_site *site; /* NULL: none */
-    uint32_t kind, flags, type;
-    const uint8_t *payload;
-    size_t bytes;
-};
-
-static uint64_t clean_ticks(uint64_t ticks)
-{
-    ticks &= ~VTI_PAYLOAD_BIT;
-    return ticks ? ticks : 1;
-}
-
 /* ---- into the ring ------------------------------------------------------------------------------- */
 
 /* Whether anything is recorded that somebody reads: not by a profiler inside of the program. */
 static bool is_recorded(void)
 {
     return vt_is_on() && vti_runtime();
-}
-
-__attribute__((noinline, cold)) static bool put_slowly(const struct note *note,
-                                                       struct vti_record *taken, unsigned count)
-{
-    struct vti_slow slow;
-    struct vti_thread *self = vti_slow_enter(&slow, 0);
-    bool is_done = !self && !slow.is_slotless;
-    uint32_t id;
-
-    if (self) {
-        vti_ring_return(self, taken, count);
-        is_done = vti_runtime()->is_local;
-    }
-    if (self && !is_done && vti_ring_try(self, 1 + vti_payload_count(note->bytes))) {
-        id = note->site ? vti_site_id(self->arena, note->site) : 0;
-        vti_ring_put(self, note->ticks, id, note->kind, note->flags, note->type, note->payload,
-                     note->bytes);
-        is_done = true;
-    }
-    vti_slow_leave(&slow);
-    return is_done;
-}
-
-/* As vti_event_put(), but for what happens without room. */
-static inline bool put(const struct note *note)
-{
-    struct vti_thread *self = vti_self;
-    unsigned count = 1 + vti_payload_count(note->bytes);
-    uint32_t id = note->site ? __atomic_load_n(&note->site->id, __ATOMIC_RELAXED) : 0;
-    struct vti_record *record;
-    struct vti_record *base;
-    struct vti_record *limit;
-
-    if (vti_unlikely(!self || !self->top || self->is_losing || (note->site && !id) ||
-                     self->period != (vti_control_word() & ~VTI_CONTROL_KINDS)))
-        return put_slowly(note, NULL, 0);
-    if (vti_unlikely(self->cursor + count > self->limit))
-        return !vti_ring_is_full(self) && put_slowly(note, NULL, 0);
-    base = self->base;
-    limit = self->limit;
-    record = vti_cursor_take(&self->cursor, count);
-    if (vti_unlikely(record < base || record + count > limit))
-        return put_slowly(note, record, count);
-    vti_payload_put(record + 1, note->payload, note->bytes);
-    record->id = id;
-    record->tag = VTI_TAG(note->kind, count - 1, note->flags, note->type);
-    vti_record_publish(record, note->ticks);
-    return true;
 }
 
 /* There is no room, and this is not said again: so many are lost. */
@@ -112,13 +48,13 @@ static void put_text(uint32_t kind, uint64_t ticks, const void *fixed, size_t by
 {
     uint8_t payload[64 + VTI_TEXT_MAX];
     size_t len = text ? vti_text_kept(text, strnlen(text, VTI_TEXT_MAX + 1)) : 0;
-    struct note note = {
-        .ticks = clean_ticks(ticks), .kind = kind, .payload = payload, .bytes = bytes + len};
+    struct vti_note note = {
+        .ticks = vti_note_ticks(ticks), .kind = kind, .payload = payload, .bytes = bytes + len};
 
     memcpy(payload, fixed, bytes);
     if (len)
         memcpy(payload + bytes, text, len);
-    if (!put(&note) && !(vt_task_wait(SHORT_WAIT_MS) && put(&note)))
+    if (!vti_note_put(&note) && !(vt_task_wait(SHORT_WAIT_MS) && vti_note_put(&note)))
         lose(lost);
 }
 
@@ -227,14 +163,14 @@ static bool put_far_edges(const struct vt_task *task)
     while (at < task->dependency_count) {
         size_t left = task->dependency_count - at;
         size_t count = left < VTI_TASK_FAR_EDGES ? left : VTI_TASK_FAR_EDGES;
-        struct note note = {.ticks = 1,
-                            .kind = VTI_RECORD_TASK_EDGES,
-                            .payload = (const uint8_t *)payload,
-                            .bytes = (3 + count) * sizeof *payload};
+        struct vti_note note = {.ticks = 1,
+                                .kind = VTI_RECORD_TASK_EDGES,
+                                .payload = (const uint8_t *)payload,
+                                .bytes = (3 + count) * sizeof *payload};
 
         payload[2] = (uint32_t)at;
         memcpy(payload + 3, task->dependencies + at, count * sizeof *payload);
-        if (!put(&note))
+        if (!vti_note_put(&note))
             break;
         at += count;
     }
@@ -245,11 +181,12 @@ static bool put_far_edges(const struct vt_task *task)
 int vt_task_put(const struct vt_task *task)
 {
     uint8_t payload[VTI_TASK_NOTE_BYTES + 2 + 4 * VTI_TASK_NEAR_EDGES + VTI_TEXT_MAX];
-    struct note note = {.ticks = clean_ticks(task->end > task->start ? task->end : task->start),
-                        .site = task->name ? task->name : &unnamed,
-                        .kind = VTI_RECORD_TASK,
-                        .type = (task->state & 7u) | (task->action & 7u) * VTI_TASK_ACTION,
-                        .payload = payload};
+    struct vti_note note = {
+        .ticks = vti_note_ticks(task->end > task->start ? task->end : task->start),
+        .site = task->name ? task->name : &unnamed,
+        .kind = VTI_RECORD_TASK,
+        .type = (task->state & 7u) | (task->action & 7u) * VTI_TASK_ACTION,
+        .payload = payload};
     uint16_t edges = (uint16_t)task->dependency_count;
     uint8_t *to;
 
@@ -267,7 +204,7 @@ int vt_task_put(const struct vt_task *task)
     if (task->key_bytes)
         to = add(to, task->key, vti_text_kept(task->key, task->key_bytes));
     note.bytes = (size_t)(to - payload);
-    if (!put(&note))
+    if (!vti_note_put(&note))
         return 0;
     if (task->dependency_count > VTI_TASK_NEAR_EDGES)
         unfinished.run = 0;

@@ -4,6 +4,7 @@
  * It is the clock that a recording would have: the same on the whole machine. Its rate is found between the moment in which this library
  * was loaded and later ones; nothing here waits or allocates.
  */
+#include "base/realtime.h"
 #include "core/clock.h"
 
 #include <stdbool.h>
@@ -75,16 +76,13 @@ static void take_anchor(struct anchor *anchor)
     for (int i = 0; i < ANCHOR_TRIES; i++) {
         uint64_t before = vti_clock_monotonic();
         uint64_t ticks = vt_task_clock();
-        struct timespec real;
-        uint64_t width;
+        int64_t realtime_ns = vti_realtime_ns();
+        uint64_t width = vti_clock_monotonic() - before;
 
-        clock_gettime(CLOCK_REALTIME, &real);
-        width = vti_clock_monotonic() - before;
         if (width >= narrowest)
             continue;
         narrowest = width;
-        *anchor = (struct anchor){ticks, before + width / 2,
-                                  (int64_t)real.tv_sec * 1000000000 + real.tv_nsec};
+        *anchor = (struct anchor){ticks, before + width / 2, realtime_ns};
     }
 }
 

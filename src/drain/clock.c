@@ -1,6 +1,7 @@
 /* clock.c - which clock the programs of this host read, and what it says in real time. */
 #include "drain/clock.h"
 
+#include "base/realtime.h"
 #include "share/ticks.h"
 
 #include <time.h>
@@ -48,7 +49,7 @@ void vti_anchor_take(enum vti_clock_type type, struct vti_anchor *anchor)
 
     for (int i = 0; i < ANCHOR_TRIES; i++) {
         uint64_t before = read_ns(CLOCK_MONOTONIC);
-        uint64_t realtime = read_ns(CLOCK_REALTIME);
+        uint64_t realtime = (uint64_t)vti_realtime_ns();
         uint64_t ticks = vti_clock_ticks(type);
         uint64_t width = read_ns(CLOCK_MONOTONIC) - before;
 
@@ -60,4 +61,26 @@ void vti_anchor_take(enum vti_clock_type type, struct vti_anchor *anchor)
         anchor->realtime_ns = realtime;
         anchor->error_ns = (uint32_t)(width < UINT32_MAX ? (width + 1) / 2 : UINT32_MAX);
     }
+}
+
+void vti_clock_look(struct vti_clock_doubts *doubts)
+{
+    struct timespec real, up;
+    int64_t offset_s;
+
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    clock_gettime(CLOCK_REALTIME, &real);
+    offset_s = (int64_t)real.tv_sec - (int64_t)up.tv_sec;
+    if (!vti_realtime_fits(real.tv_sec)) {
+        doubts->is_out_of_bounds = true;
+        doubts->said_s = real.tv_sec;
+    }
+    /* Two readings of whole seconds differ by up to one without any reason. */
+    if (doubts->has_looked &&
+        (offset_s > doubts->offset_s + 1 || offset_s < doubts->offset_s - 1)) {
+        doubts->times_set++;
+        doubts->set_by_s = offset_s - doubts->offset_s;
+    }
+    doubts->has_looked = true;
+    doubts->offset_s = offset_s;
 }

@@ -1,19 +1,15 @@
 /*
  * drain.c - the drainer's loop: new processes, requests, rounds over the arenas, ends.
  */
-#include "drain/drain.h"
+#include "drain/drain_state.h"
 
 #include "base/error.h"
-#include "drain/clients.h"
 #include "drain/clock.h"
 #include "drain/ending.h"
 #include "drain/missing.h"
-#include "drain/proc.h"
-#include "drain/recorder.h"
 #include "drain/resources.h"
 #include "drain/socket.h"
 #include "drain/symbols.h"
-#include "drain/target.h"
 #include "drain/thread_cpu.h"
 #include "share/arena.h"
 
@@ -30,32 +26,8 @@
 #define ROUND_BUSY_MS 1
 #define POLL_MAX 1024 /* processes whose end is noticed at once; others when these are gone */
 #define CHECK_INTERVAL_NS 200000000u
-#define ANCESTORS_MAX 64
 
-struct vti_drain {
-    struct vti_drain_options options;
-    struct vti_recorder *recorder; /* owned */
-    struct vti_watch *watch;       /* owned; NULL: no resources */
-    struct vti_cpu_feed *cpu;      /* owned; NULL: nobody asked for it */
-    struct vti_target *processes;  /* owned, newest first */
-    struct vti_sources sources;
-    struct vti_clients clients;
-    char session[96];
-    char path[256];
-    uint32_t control_word; /* what attached programs get; the period counts up */
-    uint32_t period;
-    uint64_t spans; /* of processes that ended */
-    double cost_ticks;
-    double thread_ticks;
-    uint64_t checked_ns;
-    bool was_used;
-    bool is_closed;
-    bool is_busy; /* the last round found records */
-    int error;
-    struct vti_drain_stats stats;
-};
-
-static void switch_to(struct vti_drain *drain, bool on)
+void vti_drain_switch(struct vti_drain *drain, bool on)
 {
     if (on && drain->control_word)
         return;
@@ -93,7 +65,7 @@ int vti_drain_create(struct vti_drain **result, const struct vti_drain_options *
         return code;
     }
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is a full disk, not a reason to die */
-    switch_to(drain, !options->starts_off);
+    vti_drain_switch(drain, !options->starts_off);
     drain->cpu = options->has_energy ? vti_cpu_feed_create(drain->recorder) : NULL;
     drain->watch = vti_watch_create(&(struct vti_watch_options){.recorder = drain->recorder,
                                                                 .has_energy = options->has_energy,
@@ -203,7 +175,7 @@ static void relate(struct vti_drain *drain, struct vti_target *process)
     }
 }
 
-static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t arena_version)
+void vti_drain_attach(struct vti_drain *drain, int client, pid_t pid, uint32_t arena_version)
 {
     struct vti_answer answer = {.drainer_pid = getpid()};
     struct vti_target *process = NULL;
@@ -235,7 +207,7 @@ static void attach(struct vti_drain *drain, int client, pid_t pid, uint32_t aren
 
 /* ---- rounds ------------------------------------------------------------------------------------- */
 
-static void read_all(struct vti_drain *drain, bool cut)
+void vti_drain_read_all(struct vti_drain *drain, bool cut)
 {
     uint64_t now_ns = vti_clock_now_ns();
     uint64_t count = 0;
@@ -260,7 +232,7 @@ static void rotate(struct vti_drain *drain)
 
     if (!vti_recorder_is_full(drain->recorder, now_ns))
         return;
-    read_all(drain, true);
+    vti_drain_read_all(drain, true);
     for (struct vti_target *p = drain->processes; p; p = p->next)
         vti_target_leave_file(p);
     drain->stats.nameless += vti_symbols_name(drain->recorder);
@@ -278,7 +250,7 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
     if (drain->is_closed)
         return;
     vti_cpu_feed_tick(drain->cpu, drain->processes, vti_clock_now_ns(), true);
-    switch_to(drain, false);
+    vti_drain_switch(drain, false);
     for (struct vti_target *p = drain->processes; p; p = p->next) {
         p->is_left = !p->is_finished && !is_asked && !vti_ending_has_come(p->pidfd, p->pid);
         drain->stats.still_running += p->is_left;
@@ -303,100 +275,12 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
         drain->stats.cost_share = 1;
 }
 
-static void stop_recording(struct vti_drain *drain)
+void vti_drain_stop(struct vti_drain *drain)
 {
     if (drain->is_closed)
         return;
     close_recording(drain, true);
     drain->stats.was_stopped = true;
-}
-
-static bool knows(const struct vti_drain *drain, pid_t pid)
-{
-    for (const struct vti_target *p = drain->processes; p; p = p->next)
-        if (p->pid == pid)
-            return true;
-    return pid == getpid();
-}
-
-/* Something from one of our processes. Takes the descriptor. */
-static int accept_gift(struct vti_drain *drain, pid_t pid, const struct vti_gift_request *gift,
-                       int given)
-{
-    struct vti_target *process = drain->processes;
-
-    while (process && (process->pid != pid || process->is_over))
-        process = process->next;
-    if (process)
-        vti_target_read(process, vti_clock_now_ns(), false);
-    if (drain->is_closed || !process || !process->is_announced) {
-        close(given);
-        return VTI_E_SESSION;
-    }
-    return vti_gifts_take(process, &drain->sources, gift->kind, gift->name, given);
-}
-
-/* Does what is asked; 0 or a negative code. */
-static int obey(struct vti_drain *drain, const struct vti_client *client, uint32_t type)
-{
-    if (drain->is_closed || !client->is_same_user)
-        return VTI_E_SESSION;
-    if (type == VTI_REQUEST_ON || type == VTI_REQUEST_OFF)
-        switch_to(drain, type == VTI_REQUEST_ON);
-    else if (type == VTI_REQUEST_FLUSH)
-        read_all(drain, true);
-    else if (type == VTI_REQUEST_STOP)
-        stop_recording(drain);
-    else if (type != VTI_REQUEST_STATUS)
-        return VTI_E_USAGE;
-    return 0;
-}
-
-static void serve(void *arg, const struct vti_client *client)
-{
-    struct vti_drain *drain = arg;
-    struct vti_answer answer = {.drainer_pid = getpid()};
-    struct vti_drain_stats stats = {0};
-    struct vti_gift_request gift;
-    int given;
-
-    if (!vti_socket_request(client->fd, &gift, &given)) {
-        if (given >= 0)
-            close(given);
-        return;
-    }
-    if (gift.request.type == VTI_REQUEST_ATTACH) {
-        attach(drain, client->fd, client->pid, gift.request.arena_version);
-        return;
-    }
-    answer.error = given >= 0 ? accept_gift(drain, client->pid, &gift, given)
-                              : obey(drain, client, gift.request.type);
-    stats = drain->stats;
-    vti_recorder_stats(drain->recorder, &stats);
-    answer.process_count = vti_drain_alive(drain);
-    answer.is_on = drain->control_word != 0;
-    answer.knows_pid = knows(drain, gift.request.pid);
-    answer.events = stats.file.events;
-    answer.lost = stats.file.lost_events;
-    snprintf(answer.path, sizeof answer.path, "%s", drain->path);
-    vti_socket_answer(client->fd, &answer, -1);
-}
-
-/* A program that root records may change its user and still belongs to the recording; strangers do not. */
-static bool descends_from_us(void *drain, pid_t pid)
-{
-    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-        if (knows(drain, pid))
-            return true;
-        pid = (pid_t)vti_proc_parent(pid);
-    }
-    return false;
-}
-
-static void see_clients(struct vti_drain *drain)
-{
-    vti_clients_accept(&drain->clients, vti_clock_now_ns(), descends_from_us, drain);
-    vti_clients_serve(&drain->clients, vti_clock_now_ns(), serve, drain);
 }
 
 /* For processes without a pidfd (an old kernel, another pid namespace): are they still there? */
@@ -451,14 +335,14 @@ void vti_drain_step(struct vti_drain *drain, int wake_fd)
     unsigned ended_count = wait_for_events(drain, wake_fd, ended);
 
     if (!drain->is_closed)
-        read_all(drain, false);
+        vti_drain_read_all(drain, false);
     /* The end of a child of our own is left to the caller, who learns its exit code. */
     for (unsigned i = 0; i < ended_count; i++)
         if (waitid(P_PIDFD, (id_t)ended[i]->pidfd, NULL, WEXITED | WNOHANG | WNOWAIT))
             finish(drain, ended[i], VTI_ENDED_UNKNOWN, 0);
     check_processes(drain, vti_clock_now_ns());
     sweep(drain);
-    see_clients(drain);
+    vti_drain_see_clients(drain);
     if (!drain->is_closed)
         rotate(drain);
 }
@@ -503,7 +387,7 @@ void vti_drain_drop(struct vti_drain *drain)
 
 int vti_drain_close(struct vti_drain *drain, struct vti_drain_stats *stats)
 {
-    see_clients(drain); /* those who have asked in vain are to be counted */
+    vti_drain_see_clients(drain); /* those who have asked in vain are to be counted */
     close_recording(drain, false);
     *stats = drain->stats;
     return drain->error;

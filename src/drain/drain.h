@@ -7,6 +7,7 @@
 #ifndef VENTURI_DRAIN_DRAIN_H
 #define VENTURI_DRAIN_DRAIN_H
 
+#include "drain/clock.h"
 #include "drain/spool.h"
 #include "format/write.h"
 
@@ -57,10 +58,11 @@ struct vti_drain_stats {
     uint32_t unheard;       /* processes that got their memory and never used it */
     uint32_t gave_up;       /* processes that waited in vain for our answer, or ended meanwhile */
     uint32_t nameless;      /* C functions that stay addresses: no venturi-symbols to ask */
-    bool was_stopped;       /* closed by VTI_REQUEST_STOP, while the program went on */
-    double cost_share;      /* our cost in the recorded threads, as a share of their time */
-    uint64_t overwritten;   /* events that gave way in a flight recorder */
-    uint64_t spool_files;   /* recordings that were written; 0: it was no spool */
+    struct vti_clock_doubts clock;
+    bool was_stopped;     /* closed by VTI_REQUEST_STOP, while the program went on */
+    double cost_share;    /* our cost in the recorded threads, as a share of their time */
+    uint64_t overwritten; /* events that gave way in a flight recorder */
+    uint64_t spool_files; /* recordings that were written; 0: it was no spool */
     struct vti_spool_sum spool_lost; /* recordings that gave way to its limit */
 };
 

@@ -56,6 +56,7 @@ static void write_anchor_of(struct vti_recorder *recorder, const struct vti_anch
 void vti_recorder_anchor(struct vti_recorder *recorder)
 {
     vti_anchor_take(recorder->clock, &recorder->last_anchor);
+    vti_clock_look(&recorder->doubts);
     write_anchor_of(recorder, &recorder->last_anchor);
 }
 
@@ -63,11 +64,14 @@ void vti_recorder_anchor(struct vti_recorder *recorder)
 static void write_clock(struct vti_recorder *recorder)
 {
     struct vti_anchor first = recorder->first_anchor;
+    uint64_t age_ns;
 
     if (recorder->file > 1) {
         vti_anchor_take(recorder->clock, &recorder->last_anchor);
-        first.realtime_ns = recorder->last_anchor.realtime_ns -
-                            (recorder->last_anchor.monotonic_ns - first.monotonic_ns);
+        age_ns = recorder->last_anchor.monotonic_ns - first.monotonic_ns;
+        first.realtime_ns = recorder->last_anchor.realtime_ns > age_ns
+                                ? recorder->last_anchor.realtime_ns - age_ns
+                                : 0;
         write_anchor_of(recorder, &first);
         write_anchor_of(recorder, &recorder->last_anchor);
     } else {
@@ -206,6 +210,7 @@ static void add_stats(struct vti_writer_stats *sum, const struct vti_writer_stat
     sum->lost_events += one->lost_events;
     sum->disk_lost += one->disk_lost;
     sum->disk_lost_tasks += one->disk_lost_tasks;
+    sum->disk_lost_steps += one->disk_lost_steps;
     sum->blocks += one->blocks;
     sum->disk_error = one->disk_error;
 }

@@ -400,6 +400,7 @@ void vti_recorder_stats(const struct vti_recorder *recorder, struct vti_drain_st
     stats->spool_lost = recorder->spool.lost;
     stats->processes = recorder->process_count;
     stats->tracks = recorder->track_count;
+    stats->clock = recorder->doubts;
     stats->overwritten = recorder->flight.overwritten.events;
 }
 

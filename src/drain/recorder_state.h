@@ -3,6 +3,7 @@
 #define VENTURI_DRAIN_RECORDER_STATE_H
 
 #include "base/hash.h"
+#include "drain/clock.h"
 #include "drain/flight.h"
 #include "drain/recorder.h"
 #include "drain/spool.h"
@@ -17,6 +18,7 @@ struct vti_recorder {
     enum vti_clock_type clock;
     struct vti_anchor first_anchor;
     struct vti_anchor last_anchor;
+    struct vti_clock_doubts doubts;
     uint64_t flushed_ns;
     struct vti_buf command; /* arguments, separated by zero bytes; empty: not known */
     uint32_t process_count;

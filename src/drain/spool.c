@@ -7,6 +7,7 @@
 #include "drain/spool.h"
 
 #include "base/error.h"
+#include "base/realtime.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -103,14 +104,12 @@ void vti_spool_close(struct vti_spool *spool)
 /* Names never go back, even if the clock does. */
 static void make_name(struct vti_spool *spool)
 {
-    struct timespec now;
     struct tm utc;
     char stamp[32];
     int64_t us;
     time_t seconds;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    us = vti_realtime_ns() / 1000;
     if (us <= spool->last_us)
         us = spool->last_us + 1;
     spool->last_us = us;

@@ -12,13 +12,16 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
+#include "export/jsonl_steps.h"
 #include "export/numbers.h"
 #include "export/resource_counters.h"
+#include "export/step_tracks.h"
 #include "export/task_tracks.h"
 
 #include <stdio.h>
 
 #define FIRST_TASK_TRACK (1u << 30) /* above all numbers of threads, real and made up */
+#define FIRST_STEP_TRACK (3u << 29) /* above those; below 2^31, for readers with signed numbers */
 
 struct chrome {
     vt_recording *recording;
@@ -285,27 +288,75 @@ static void add_task_args(struct chrome *chrome, const struct vti_task *task)
     vti_json_object_end(&chrome->json);
 }
 
+/* A thread that is none: NULL, it is described already. */
+static int name_thread(struct chrome *chrome, uint32_t pid, uint32_t tid, const char *name)
+{
+    int code = name ? add_metadata(chrome, "thread_name", pid, tid, name, 0) : 0;
+
+    return code || !name ? code : add_metadata(chrome, "thread_sort_index", pid, tid, NULL, tid);
+}
+
+static void open_slice(struct chrome *chrome, const char *name, const char *category, uint32_t pid,
+                       uint32_t tid, int64_t begin_ns, int64_t end_ns)
+{
+    open_event(chrome, "X", name);
+    vti_json_add_string(&chrome->json, "cat", category);
+    vti_json_add_uint(&chrome->json, "pid", pid);
+    vti_json_add_uint(&chrome->json, "tid", tid);
+    add_time(chrome, begin_ns);
+    add_microseconds(chrome, "dur", end_ns - begin_ns);
+}
+
 /* Each worker of a run is a thread of its own. */
 static int add_task(const struct vti_task_slice *slice, void *arg)
 {
     struct chrome *chrome = arg;
     uint32_t pid = vti_numbers_pid(&chrome->numbers, slice->process);
     uint32_t tid = FIRST_TASK_TRACK + slice->track;
-    int code = 0;
+    int code = name_thread(chrome, pid, tid, slice->is_new ? slice->name : NULL);
 
-    if (slice->is_new)
-        code = add_metadata(chrome, "thread_name", pid, tid, slice->name, 0);
-    if (!code && slice->is_new)
-        code = add_metadata(chrome, "thread_sort_index", pid, tid, NULL, tid);
     if (code)
         return code;
-    open_event(chrome, "X", slice->task->name);
-    vti_json_add_string(&chrome->json, "cat", "task");
-    vti_json_add_uint(&chrome->json, "pid", pid);
-    vti_json_add_uint(&chrome->json, "tid", tid);
-    add_time(chrome, slice->begin_ns);
-    add_microseconds(chrome, "dur", slice->end_ns - slice->begin_ns);
+    open_slice(chrome, slice->task->name, "task", pid, tid, slice->begin_ns, slice->end_ns);
     add_task_args(chrome, slice->task);
+    return close_event(chrome);
+}
+
+static void add_seconds(struct chrome *chrome, const char *key, uint64_t ns)
+{
+    if (ns != VTI_STEP_UNKNOWN)
+        vti_json_add_double(&chrome->json, key, (double)ns / 1e9);
+}
+
+/* Named as in the documents that stores get. */
+static void add_step_args(struct chrome *chrome, const struct vti_step *step)
+{
+    vti_json_key(&chrome->json, "args");
+    vti_json_object(&chrome->json);
+    add_seconds(chrome, "execution_time", step->execute_ns);
+    vti_json_add_uint(&chrome->json, "n_messages", step->messages);
+    vti_json_add_bool(&chrome->json, "failed", step->is_failed);
+    add_seconds(chrome, "pre_execute_time", step->pre_ns);
+    add_seconds(chrome, "post_execute_time", step->post_ns);
+    add_seconds(chrome, "produce_time", step->produce_ns);
+    if (step->lag_ns != VTI_STEP_LAG_UNKNOWN)
+        vti_json_add_double(&chrome->json, "queue_time", (double)step->lag_ns / 1e9);
+    if (step->extra.len)
+        vti_json_step_extra(&chrome->json, &chrome->out, step);
+    vti_json_object_end(&chrome->json);
+}
+
+static int add_step(const struct vti_step_slice *slice, void *arg)
+{
+    struct chrome *chrome = arg;
+    uint32_t pid = vti_numbers_pid(&chrome->numbers, slice->process);
+    uint32_t tid = FIRST_STEP_TRACK + slice->track;
+    int code = name_thread(chrome, pid, tid, slice->is_new ? slice->name : NULL);
+
+    if (code)
+        return code;
+    open_slice(chrome, slice->step->source, "step", pid, tid, slice->begin_ns, slice->end_ns);
+    add_step_args(chrome, slice->step);
     return close_event(chrome);
 }
 
@@ -396,6 +447,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
     if (!code)
         code = vti_task_slices(recording, &options->range, add_task, &chrome);
     if (!code)
+        code = vti_step_slices(recording, &options->range, add_step, &chrome);
+    if (!code)
         code = add_losses(&chrome);
     vti_json_array_end(&chrome.json);
     vti_json_key(&chrome.json, "otherData");
@@ -416,5 +469,6 @@ const struct vti_exporter vti_export_chrome = {
     .extension = "json",
     .is_of_events = true,
     .is_of_tasks = true,
+    .is_of_steps = true,
     .run = run,
 };

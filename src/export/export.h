@@ -29,7 +29,8 @@ struct vti_exporter {
     const char *extension; /* "json" */
     bool is_binary;        /* not for a terminal */
     bool is_of_events;     /* of a recording without any nothing is left … */
-    bool is_of_tasks;      /* … but tasks, if it has some */
+    bool is_of_tasks;      /* … but tasks, if it has some … */
+    bool is_of_steps;      /* … or steps */
     int (*run)(vt_recording *recording, const struct vti_export_options *options,
                const struct vti_sink *sink);
 };

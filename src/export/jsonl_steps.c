@@ -16,8 +16,7 @@ static void add_known(struct vti_json *json, const char *key, uint64_t value)
         vti_json_add_null(json, key);
 }
 
-/* Text that is what it should be stands there as it is, other text as a string. */
-static void add_extra(struct vti_json *json, struct vti_buf *out, const struct vti_step *step)
+void vti_json_step_extra(struct vti_json *json, struct vti_buf *out, const struct vti_step *step)
 {
     vti_json_key(json, "extra");
     if (!step->is_json) {
@@ -58,7 +57,7 @@ static void add_step(struct vti_buf *out, const struct vti_step *step)
     else
         vti_json_add_null(&json, "lag_ns");
     vti_json_add_bool(&json, "cut", step->is_cut);
-    add_extra(&json, out, step);
+    vti_json_step_extra(&json, out, step);
     vti_json_object_end(&json);
     vti_buf_add_u8(out, '\n');
 }

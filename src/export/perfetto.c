@@ -9,21 +9,19 @@
  */
 #include "export/perfetto.h"
 
-#include "analyze/tasks_stats.h"
 #include "analyze/values.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/protobuf.h"
 #include "base/uuid.h"
 #include "export/resource_counters.h"
-#include "export/task_tracks.h"
 #include "model/match.h"
 #include "model/span_walk.h"
 
 #include <string.h>
 
 /* Tracks are told apart by 64-bit numbers: what they are above, which one below. */
-enum { PROCESSES = 1, THREADS, COUNTERS, ASYNCS, LOSSES, RESOURCES, TASKS };
+enum { PROCESSES = 1, THREADS, COUNTERS, ASYNCS, LOSSES, RESOURCES, TASKS, STEPS };
 #define UUID(what, at) ((uint64_t)(what) << 40 | (at))
 
 enum { TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_COUNTER = 8 };
@@ -385,37 +383,20 @@ static int write_resource(const struct vti_resource_counter *counter, void *arg)
     return vti_perfetto_close_event(&job->perfetto);
 }
 
-static int describe_worker(struct job *job, const struct vti_task_slice *slice)
-{
-    size_t track = vti_perfetto_open_track(&job->perfetto, UUID(TASKS, slice->track),
-                                           process_uuid(job, slice->process));
-
-    vti_proto_string(&job->perfetto.out, TRACK_NAME, slice->name, strlen(slice->name));
-    return vti_perfetto_close_track(&job->perfetto, track);
-}
-
 static int write_task(const struct vti_task_slice *slice, void *arg)
 {
     struct job *job = arg;
-    struct vti_perfetto *perfetto = &job->perfetto;
-    const char *state = vti_task_state_text(slice->task->state);
-    const char *action = vti_task_action_text(slice->task->action);
-    int code = slice->is_new ? describe_worker(job, slice) : 0;
 
-    if (code)
-        return code;
-    vti_perfetto_open_event(perfetto, VTI_PERFETTO_BEGIN, UUID(TASKS, slice->track),
-                            slice->begin_ns);
-    vti_perfetto_site(perfetto, slice->task->site);
-    vti_perfetto_note_text(perfetto, "key", slice->task->key, strlen(slice->task->key));
-    vti_perfetto_note_text(perfetto, "state", state, strlen(state));
-    if (slice->task->action)
-        vti_perfetto_note_text(perfetto, "action", action, strlen(action));
-    code = vti_perfetto_close_event(perfetto);
-    if (code)
-        return code;
-    vti_perfetto_open_event(perfetto, VTI_PERFETTO_END, UUID(TASKS, slice->track), slice->end_ns);
-    return vti_perfetto_close_event(perfetto);
+    return vti_perfetto_task(&job->perfetto, slice, UUID(TASKS, slice->track),
+                             process_uuid(job, slice->process));
+}
+
+static int write_step(const struct vti_step_slice *slice, void *arg)
+{
+    struct job *job = arg;
+
+    return vti_perfetto_step(&job->perfetto, slice, UUID(STEPS, slice->track),
+                             process_uuid(job, slice->process));
 }
 
 static int write_losses(struct job *job)
@@ -461,6 +442,8 @@ static int run(vt_recording *recording, const struct vti_export_options *options
     if (!code)
         code = vti_task_slices(recording, &options->range, write_task, &job);
     if (!code)
+        code = vti_step_slices(recording, &options->range, write_step, &job);
+    if (!code)
         code = write_losses(&job);
     if (!code)
         code = vti_sink_flush(sink, &job.perfetto.out);
@@ -479,5 +462,6 @@ const struct vti_exporter vti_export_perfetto = {
     .is_binary = true,
     .is_of_events = true,
     .is_of_tasks = true,
+    .is_of_steps = true,
     .run = run,
 };

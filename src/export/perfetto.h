@@ -1,6 +1,6 @@
 /*
  * perfetto.h - packets of a Perfetto trace, shared by perfetto.c (what to write) and
- * perfetto_packet.c (how). Field numbers are those of Perfetto's public messages; only what is used
+ * perfetto_packet.c, perfetto_slices.c (how). Field numbers are those of Perfetto's public messages; only what is used
  * here has a name.
  */
 #ifndef VENTURI_EXPORT_PERFETTO_H
@@ -8,6 +8,8 @@
 
 #include "export/export.h"
 #include "export/numbers.h"
+#include "export/step_tracks.h"
+#include "export/task_tracks.h"
 #include "model/model.h"
 
 enum vti_perfetto_type {
@@ -51,6 +53,13 @@ void vti_perfetto_attr(struct vti_perfetto *perfetto, const struct vt_attr *attr
 void vti_perfetto_note_text(struct vti_perfetto *perfetto, const char *key, const char *text,
                             size_t len);
 void vti_perfetto_note_number(struct vti_perfetto *perfetto, const char *key, int64_t number);
+void vti_perfetto_note_double(struct vti_perfetto *perfetto, const char *key, double number);
 void vti_perfetto_note_true(struct vti_perfetto *perfetto, const char *key);
+
+/* Slices on tracks of their own, below the process `parent`; a track is described with its first one. */
+int vti_perfetto_task(struct vti_perfetto *perfetto, const struct vti_task_slice *slice,
+                      uint64_t uuid, uint64_t parent);
+int vti_perfetto_step(struct vti_perfetto *perfetto, const struct vti_step_slice *slice,
+                      uint64_t uuid, uint64_t parent);
 
 #endif

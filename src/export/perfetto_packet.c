@@ -293,6 +293,14 @@ void vti_perfetto_note_number(struct vti_perfetto *perfetto, const char *key, in
     vti_proto_end(&perfetto->out, note);
 }
 
+void vti_perfetto_note_double(struct vti_perfetto *perfetto, const char *key, double number)
+{
+    size_t note = open_note(perfetto, key);
+
+    vti_proto_double(&perfetto->out, NOTE_DOUBLE, number);
+    vti_proto_end(&perfetto->out, note);
+}
+
 void vti_perfetto_note_true(struct vti_perfetto *perfetto, const char *key)
 {
     size_t note = open_note(perfetto, key);

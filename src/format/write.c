@@ -7,6 +7,7 @@
 #include "format/write.h"
 
 #include "base/error.h"
+#include "base/realtime.h"
 #include "format/decode.h"
 #include "format/writer.h"
 
@@ -19,11 +20,11 @@
 
 #define RETRY_NS 100000000 /* a disk that was full is tried again at most this often */
 
-static int64_t now_ns(clockid_t clock)
+static int64_t monotonic_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -71,7 +72,7 @@ static int gather_file_header(struct vti_writer *writer)
     struct vti_queued queued = {.bytes = VTI_FILE_HEADER_BYTES};
     uint8_t bytes[VTI_FILE_HEADER_BYTES];
 
-    header.created_ns = (uint64_t)now_ns(CLOCK_REALTIME);
+    header.created_ns = (uint64_t)vti_realtime_ns();
     if (getrandom(header.id, sizeof header.id, 0) != sizeof header.id)
         return vti_fail_errno(VTI_E_SYSTEM, "%s: no random number for its id", writer->path);
     vti_file_header_write(bytes, &header);
@@ -268,7 +269,7 @@ static size_t write_bytes(struct vti_writer *writer, const uint8_t *bytes, size_
             done += (size_t)wrote;
         } else if (wrote == 0 || errno != EINTR) {
             writer->disk_error = wrote == 0 ? ENOSPC : errno;
-            writer->tried_ns = now_ns(CLOCK_MONOTONIC);
+            writer->tried_ns = monotonic_ns();
             writer->short_by = count - done;
             break;
         }
@@ -379,7 +380,7 @@ int vti_writer_write(struct vti_writer *writer)
 
 int vti_writer_flush(struct vti_writer *writer)
 {
-    if (writer->disk_error && now_ns(CLOCK_MONOTONIC) - writer->tried_ns < RETRY_NS)
+    if (writer->disk_error && monotonic_ns() - writer->tried_ns < RETRY_NS)
         return 0;
     return vti_writer_write(writer);
 }

@@ -264,9 +264,13 @@ static bool make_room(struct vti_writer *writer, uint64_t need)
 static int write_end(struct vti_writer *writer)
 {
     for (unsigned try = 0;; try++) {
+        size_t gathered = writer->gathered.len;
         int code = vti_writer_write(writer);
         uint64_t need = writer->gathered.len; /* facts; events that did not fit are gone already */
 
+        /* There may be room for the facts without what was dropped. */
+        if (!code && writer->disk_error && need < gathered)
+            code = vti_writer_write(writer);
         if (!code && writer->is_index_broken)
             code = vti_fail(VTI_E_NOMEM, "%s: no memory for its index", writer->path);
         if (!code && !writer->disk_error) {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MESSAGES_MOST 100000
+#define MOST_MS (INT64_MAX / 1000000)
 
 struct kafka_consumer {
     struct vt_consumer consumer;
@@ -89,7 +90,8 @@ static struct vt_message as_message(const rd_kafka_message_t *from)
         .bytes = from->payload ? from->len : 0,
         .key = from->key,
         .key_bytes = from->key_len,
-        .sent_ns = type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && ms > 0 ? ms * 1000000 : 0};
+        .sent_ns = type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && ms > 0 && ms < MOST_MS ? ms * 1000000
+                                                                                      : 0};
 }
 
 /* Room to hold so many; false: there is none. */

@@ -37,13 +37,19 @@ struct vt_step {
     struct vt_step_counts counts;
 };
 
-/* The scale may be refined between the two: that is less than a millionth. */
+/* The machine's clock may be set between two readings of it: the same one, asked again, then says something else. */
 static double tick_ns(void)
 {
     const uint64_t many = (uint64_t)1 << 32;
     uint64_t now = vt_task_clock();
+    int64_t before, then;
+    int tries = 8;
 
-    return (double)(vt_task_realtime(now + many) - vt_task_realtime(now)) / (double)many;
+    do {
+        before = vt_task_realtime(now);
+        then = vt_task_realtime(now + many);
+    } while (vt_task_realtime(now) != before && --tries);
+    return (double)(then - before) / (double)many;
 }
 
 static int check(const struct vt_step_options *options)
@@ -240,8 +246,10 @@ static void record(vt_step *step, size_t count, const struct times *times, bool 
         .lag_ns = VT_LAG_UNKNOWN,
     };
 
-    if (step->messages[0].sent_ns)
-        done.lag_ns = vt_task_realtime(times->received) - step->messages[0].sent_ns;
+    if (step->messages[0].sent_ns &&
+        __builtin_sub_overflow(vt_task_realtime(times->received), step->messages[0].sent_ns,
+                               &done.lag_ns))
+        done.lag_ns = VT_LAG_UNKNOWN;
     if (step->extra.len > 1 && !step->extra.failed) {
         done.extra = (const char *)step->extra.data + 1;
         done.extra_bytes = step->extra.len - 1;

@@ -271,14 +271,15 @@ print("agrees")
 """
 
 
-def test_perfetto_library_agrees(venturi, make_recording):
+@pytest.mark.parametrize("options", [[], ["--tasks", "--steps"]])
+def test_perfetto_library_agrees(venturi, make_recording, options):
     """With whichever Python has the library: packages of the system are not those of the Python that runs the tests."""
     tried = []
     for python in dict.fromkeys([sys.executable, "/usr/bin/python3"]):
         if not os.access(python, os.X_OK):
             continue
         done = subprocess.run([python, "-B", "-c", WITH_LIBRARY, os.path.dirname(os.path.abspath(__file__))],
-                              input=perfetto(venturi, make_recording()), capture_output=True)
+                              input=perfetto(venturi, make_recording(*options)), capture_output=True)
         if done.returncode != 77:
             assert (done.returncode, done.stdout) == (0, b"agrees\n"), done.stderr.decode()
             return

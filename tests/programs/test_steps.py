@@ -161,7 +161,7 @@ def test_report(record):
         numbers = range(odd, COUNT, 2)
         row = sums[name]
         assert row["count"] == COUNT // 2 and row["messages"] == sum(i % 5 + 1 for i in numbers)
-        assert row["failed"] == sum(i % 10 == 0 for i in numbers)
+        assert row["failed_count"] == sum(i % 10 == 0 for i in numbers) and row["failed"] == sum(i % 5 + 1 for i in numbers if i % 10 == 0)
         assert (row["execute"]["min"], row["execute"]["max"]) == (numbers[0], numbers[-1])
         assert row["execute"]["sum"] == sum(numbers)
         assert abs(row["execute"]["p50"] - COUNT / 2) < 0.02 * COUNT
@@ -169,7 +169,7 @@ def test_report(record):
         assert (row["batch"]["min"], row["batch"]["max"]) == (1, 5)
     assert sums["Classifier"]["lag"]["max"] == 0 and sums["Saver"]["lag"]["min"] == 3
     said = findings(run.path)
-    assert said["step-failures"] == "Classifier failed 6.00 k of 30.0 k times (20 %)." and "lost-steps" not in said
+    assert said["step-failures"] == "Classifier failed for 6.00 k of 90.0 k messages (6.7 %)." and "lost-steps" not in said
     text = tool("report", run.path, env={"COLUMNS": "80", "PATH": "/usr/bin:/bin"}).stdout
     assert "\nSteps\n" in text and "Classifier" in text
     assert all(len(line) <= 80 for line in text.splitlines())

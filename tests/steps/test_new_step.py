@@ -147,3 +147,87 @@ def test_files_are_those_of_the_user(new_step, tmp_path):
     umask = os.umask(0)
     os.umask(umask)
     assert stat.S_IMODE(os.stat(tmp_path / "my_step" / "settings.py").st_mode) == 0o666 & ~umask
+
+
+def made_c_step(new_step, folder):
+    new_step("--language", "c", "kinds")
+    env = environment(PKG_CONFIG_PATH=os.path.join(BUILD, "meson-uninstalled"), CFLAGS="-Wextra -Werror")
+    run(["make"], cwd=folder / "kinds", env=env)
+    return folder / "kinds"
+
+
+@pytest.mark.parametrize("size", [1000, 1024, 5000, 3 << 20])
+def test_messages_of_c_are_whole_however_long(new_step, tmp_path, size):
+    folder = made_c_step(new_step, tmp_path)
+    message = '{"padding":"%s","magnitude": 17.25}' % ("x" * (size - 33))
+    assert len(message) == size
+    (folder / "long.jsonl").write_text((message + "\n") * 3)
+    done = run(["./kinds", "long.jsonl", "-"], cwd=folder)
+    assert done.stdout == '{"magnitude":17.250,"kind":"bright"}\n' * 3
+
+
+def test_a_message_that_is_too_long_is_told(new_step, tmp_path):
+    folder = made_c_step(new_step, tmp_path)
+    with open(folder / "long.jsonl", "w") as file:
+        file.write('{"magnitude": 19.0}\n')
+        file.truncate(70 << 20)
+    done = run(["./kinds", "long.jsonl", "-"], cwd=folder, check=False)
+    assert (done.returncode, done.stderr) == (1, "kinds: long.jsonl: line 2 is longer than 64 MiB\n")
+
+
+def test_a_message_that_fails_is_told(new_step, tmp_path):
+    folder = made_c_step(new_step, tmp_path)
+    (folder / "bad.jsonl").write_text('{"a":1}')
+    done = run(["./kinds", "bad.jsonl", "-"], cwd=folder, check=False)
+    assert (done.returncode, done.stderr) == (1, 'kinds: a message without magnitude: {"a":1}\n')
+
+
+def test_a_step_of_c_finds_its_libraries(new_step, tmp_path):
+    """Those of a build that is not installed, too, without LD_LIBRARY_PATH."""
+    folder = made_c_step(new_step, tmp_path)
+    env = {name: value for name, value in environment().items() if name != "LD_LIBRARY_PATH"}
+    assert "8 step records, 0 lost" in run([VENTURI, "run", "-o", "c.vt", "./kinds"], cwd=folder, env=env).stderr
+
+
+def test_a_program_that_cannot_be_loaded(tmp_path):
+    """What the loader says is the reason, and not how the program was compiled."""
+    (tmp_path / "it.c").write_text("int gone(void); int main(void) { return gone(); }")
+    (tmp_path / "gone.c").write_text("int gone(void) { return 0; }")
+    run(["cc", "-shared", "-fPIC", "-o", "libgone.so", "gone.c"], cwd=tmp_path)
+    run(["cc", "-o", "it", "it.c", "-L.", "-lgone"], cwd=tmp_path)
+    os.unlink(tmp_path / "libgone.so")
+    done = run([VENTURI, "run", "-o", "it.vt", "./it"], cwd=tmp_path, check=False)
+    assert done.returncode == 127
+    assert "venturi: it.vt  nothing recorded: ./it cannot be loaded: libgone.so: cannot open shared object file: No such file or directory\n" in done.stderr
+    assert "venturi cc" not in done.stderr
+
+
+def test_a_step_of_c_is_made_with_the_venturi_that_wrote_it(new_step, tmp_path):
+    """Exactly what is printed works from an empty folder."""
+    done = new_step("--language", "c", "kinds")
+    env = dict(environment(PKG_CONFIG_LIBDIR="/nowhere"), PATH=os.path.dirname(VENTURI) + ":" + os.environ["PATH"])
+    env.pop("LD_LIBRARY_PATH", None)
+    done = run(["sh", "-c", done.stderr.splitlines()[1].split("next  ")[1]], cwd=tmp_path, env=env)
+    assert "8 step records, 0 lost" in done.stderr
+
+
+def test_where_venturi_is_not_known_to_the_compiler(new_step, tmp_path):
+    new_step("--language", "c", "kinds")
+    done = run(["make"], cwd=tmp_path / "kinds", env=environment(PKG_CONFIG_LIBDIR="/nowhere", PKG_CONFIG_PATH="/nowhere"), check=False)
+    assert done.returncode == 2 and "pkg-config knows no venturi-step: PKG_CONFIG_PATH=FOLDER make" in done.stderr and done.stderr.count("\n") == 1
+    run(["make", "-s", "clean"], cwd=tmp_path / "kinds", env=environment(PKG_CONFIG_LIBDIR="/nowhere", PKG_CONFIG_PATH="/nowhere"))
+
+
+@pytest.mark.parametrize("script", ["run_step.py", "run_multiprocess.py"])
+@pytest.mark.parametrize("before, after, why", [
+    ('"CLASS": "venturi.step.consumers.JSONConsumer",', "", "MyStep: CONSUMER_CONFIG has FILE_PATH, NUM_MESSAGES%s but no CLASS, so nobody reads messages"),
+    ("consumers.JSONConsumer", "consumers.JsonConsumer", "venturi.step.consumers has no JsonConsumer")])
+def test_settings_that_mean_nothing(new_step, newest, script, before, after, why):
+    new_step("-o", newest.folder / "it", "my_step")
+    newest.folder = newest.folder / "it"
+    text = (newest.folder / "settings.py").read_text()
+    assert before in text
+    (newest.folder / "settings.py").write_text(text.replace(before, after))
+    done = newest.run("scripts/" + script, check=False)
+    why = why.replace("%s", ", ID, N_PROCESS" if script == "run_multiprocess.py" else "")
+    assert done.returncode == 2 and done.stderr.startswith("%s: settings.py: %s" % (script, why)) and done.stderr.count("\n") == 1

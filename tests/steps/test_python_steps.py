@@ -410,3 +410,33 @@ def test_the_environment_can_ask_for_a_recording(newest):
     (newest.folder / "program.py").write_text(EARLY + "EarlyStep(Numbers(3)).start()\n")
     newest.run("program.py", VENTURI_OUTPUT=str(newest.folder / "env.vt"))
     assert len(steps(newest.folder / "env.vt")) == 3
+
+
+def test_a_step_without_a_consumer(newest):
+    """As with APF it gets one empty message; but it says so."""
+    done = newest.record(STEP_WITHOUT_CONSUMER % "{}")
+    assert done.said == [{}] and done.done.stderr.startswith("Lonely has no consumer: it gets one empty message. CONSUMER_CONFIG, or the argument consumer, names one\n")
+    assert [row["messages"] for row in done.steps] == [1]
+
+
+def test_an_author_may_set_the_consumer_himself(newest):
+    done = newest.record(STEP_WITHOUT_CONSUMER.replace("def execute", "def pre_consume(self): self.consumer = Mine()\n    def execute") % '{"CONSUMER_CONFIG": {"mine": 1}}')
+    assert done.said == [[{"a": 1}]] and "has no consumer" not in done.done.stderr
+
+
+def test_settings_of_a_consumer_that_nobody_named(newest):
+    done = newest.record(STEP_WITHOUT_CONSUMER % '{"CONSUMER_CONFIG": {"FILE_PATH": "x"}}', check=1)
+    assert done.done.stdout == "" and "venturi.step._classes.SettingsError: Lonely: CONSUMER_CONFIG has FILE_PATH but no CLASS, so nobody reads messages: name one, such as" in done.done.stderr
+
+
+STEP_WITHOUT_CONSUMER = '''
+from venturi.step import GenericStep
+from venturi.step.consumers import GenericConsumer
+got = []
+class Mine(GenericConsumer):
+    def consume(self): yield {"a": 1}
+class Lonely(GenericStep):
+    def execute(self, messages): got.append(messages); return []
+Lonely(config=%s).start()
+print(json.dumps(got))
+'''

@@ -203,6 +203,7 @@ static void add_block(uint32_t process, uint64_t first, uint64_t end, size_t tai
         snprintf(extra, sizeof extra, "\"n\":%llu", (unsigned long long)i);
         fact = fact_of(i, extra);
         fact.is_failed = i % 10 == 3;
+        fact.messages = fact.is_failed ? 4 : 1;
         fact.lag_ns = i % 2 ? (int64_t)i : VTI_STEP_LAG_UNKNOWN;
         vti_step_write(&out, &codec, &fact);
     }
@@ -418,8 +419,9 @@ static void sums(void **state)
     assert_int_equal(sums.lost, 6);
     sum = &sums.sums[0];
     assert_int_equal(sum->entries, 1000);
-    assert_int_equal(sum->failed, 100);
-    assert_int_equal(sum->messages, 1000);
+    assert_int_equal(sum->failed_entries, 100);
+    assert_int_equal(sum->failed, 400);
+    assert_int_equal(sum->messages, 1300);
     assert_int_equal(sum->measured[VTI_STEP_EXECUTE].least, 1);
     assert_int_equal(sum->measured[VTI_STEP_EXECUTE].most, 1000);
     assert_true(sum->measured[VTI_STEP_EXECUTE].sum == 500500);
@@ -428,7 +430,7 @@ static void sums(void **state)
     assert_int_equal(sum->measured[VTI_STEP_LAG].count, 500);
     assert_int_equal(sum->measured[VTI_STEP_PRE].count, 0);
     assert_int_equal(vti_step_quantile(&sum->measured[VTI_STEP_PRE], 0.5), 0);
-    assert_int_equal(sum->measured[VTI_STEP_BATCH].most, 1);
+    assert_int_equal(sum->measured[VTI_STEP_BATCH].most, 4);
     vti_step_sums_fini(&sums);
     vt_recording_close(recording);
 }

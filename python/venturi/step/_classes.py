@@ -12,6 +12,10 @@ _OURS = {
 }
 
 
+class SettingsError(ValueError):
+    """What STEP_CONFIG says cannot be done; the message says what to change."""
+
+
 def _ours(module: str) -> Optional[ModuleType]:
     """The module of ours that stands for one of APF, or None. APF's have submodules, ours have none."""
     for theirs, ours in _OURS.items():
@@ -26,11 +30,11 @@ def get_class(name: Any) -> Any:
         return name
     module, dot, last = name.rpartition(".")
     if not dot:
-        raise ValueError("%r names no class: package.module.Class is wanted" % name)
+        raise SettingsError("%r names no class: package.module.Class is wanted" % name)
     found = _ours(module)
     if found is None or not hasattr(found, last):
         found = importlib.import_module(module)
     try:
         return getattr(found, last)
     except AttributeError:
-        raise ValueError("%s has no %s" % (module, last)) from None
+        raise SettingsError("%s has no %s" % (module, last)) from None

@@ -9,7 +9,7 @@ import os
 from typing import Any, Dict, List, Optional, Tuple
 
 from .. import _venturi
-from ._classes import get_class
+from ._classes import SettingsError, get_class
 from ._metrics import Metrics, document, extras_of
 from .consumers import GenericConsumer
 from .producers import GenericProducer
@@ -200,6 +200,8 @@ class GenericStep:
         """Runs until the consumer has no more messages."""
         self.logger.info("Starting step. Begin processing")
         self.pre_consume()
+        if type(self.consumer) is DefaultConsumer:
+            self._check_consumer()
         skips = self.config.get("SKIP_FAILED", False)
         work = self._work_early if self._is_early else self._work
         tells = self.metrics_sender is not None or any(map(self._is_own, ("send_metrics", "get_extra_metrics", "get_value")))
@@ -225,6 +227,15 @@ class GenericStep:
             if self.prometheus_metrics is not None:
                 self._observe()
         self._finish()
+
+    def _check_consumer(self) -> None:
+        """Nobody has named one: as with APF there is one empty message, which is what a step wants that runs once; settings for a consumer that is not there
+        are a mistake. Looked at late, because authors may set self.consumer by themselves."""
+        name = self.__class__.__name__
+        if self.consumer_config:
+            raise SettingsError("%s: CONSUMER_CONFIG has %s but no CLASS, so nobody reads messages: name one, such as "
+                                "\"CLASS\": \"venturi.step.consumers.JSONConsumer\"" % (name, ", ".join(map(str, self.consumer_config))))
+        self.logger.warning("%s has no consumer: it gets one empty message. CONSUMER_CONFIG, or the argument consumer, names one", name)
 
     def _work_early(self, message: Any) -> None:
         """As execution time counts here: with the commit."""
