@@ -281,6 +281,9 @@ static void reset_groups(struct vti_live *live)
 
 void vti_live_tables_reset(struct vti_live *live)
 {
+    /* Own time of what ended before is no part of what begins now; of what is open it is the whole. */
+    vti_selves_free(live->selves);
+    live->selves = NULL;
     reset_groups(live);
     for (size_t i = 0; i < live->step_count; i++) {
         struct vti_live_step_sum *step = &live->steps[i];

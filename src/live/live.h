@@ -247,8 +247,8 @@ struct vti_live_step {
     const char *source, *prefix, *survey; /* survey "" if none */
     uint64_t count;                       /* of messages or batches that were dealt with … */
     uint64_t messages;                    /* … and the messages in them */
-    uint64_t failed;
-    uint64_t metrics; /* documents sent by hand */
+    uint64_t failed;                      /* messages of those that failed */
+    uint64_t metrics;                     /* documents sent by hand */
     uint32_t processes;
     double per_s, messages_per_s, failed_per_s;
     struct vti_live_times execute; /* APF's execution_time */

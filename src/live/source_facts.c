@@ -236,7 +236,7 @@ static int take_step(struct vti_source *source, const struct vti_step *step)
     }
     sums->count++;
     sums->messages += step->messages;
-    sums->failed += step->is_failed;
+    sums->failed += step->is_failed ? step->messages : 0;
     if (step->messages > sums->largest_batch)
         sums->largest_batch = step->messages < UINT32_MAX ? (uint32_t)step->messages : UINT32_MAX;
     add_phase(&sums->pre, step->pre_ns);

@@ -15,6 +15,7 @@
 #include "live/metrics_exemplars.h"
 #include "live/names.h"
 #include "live/rate.h"
+#include "live/selves.h"
 #include "live/times.h"
 #include "model/match.h"
 #include "model/step_log.h"
@@ -215,6 +216,7 @@ struct vti_live {
     uint32_t cpu_count;
     struct vti_rate event_rate, span_rate, byte_rate;
     /* Sums: */
+    struct vti_selves *selves; /* owned, or NULL: spans of traces whose own time is not known yet */
     struct vti_map *group_map;
     struct vti_live_group *groups;
     size_t group_count, group_room;
@@ -277,6 +279,7 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at);
 struct vti_source_track *vti_source_track_at(struct vti_source *source, uint32_t at);
 void vti_source_tracks_fini(struct vti_source *source);
 void vti_source_count_open(struct vti_source *source);
+void vti_live_settle_selves(struct vti_live *live);
 
 /* source_facts.c: a block of facts. 0 or VTI_E_NOMEM */
 int vti_source_take_fact(struct vti_source *source, const struct vti_block_header *header,

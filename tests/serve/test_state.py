@@ -3,9 +3,10 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
-from conftest import PROGRAMS, VENTURI, Events, Monitored, environment, named, wait_for
+from conftest import BUILD, PROGRAMS, VENTURI, Events, Monitored, environment, named, wait_for
 
 
 def has_all(children):
@@ -28,7 +29,7 @@ def check(state, children):
     assert sum(classify["buckets"]) == classify["count"]
     assert 0 < classify["min_ns"] <= classify["p50_ns"] <= classify["p99_ns"] <= classify["max_ns"]
     assert classify["sum_ns"] >= 100 * children * 15000
-    assert (step["messages"], step["failed"], step["prefix"]) == (200 * children, 10 * children, "test_step")
+    assert (step["messages"], step["failed"], step["prefix"]) == (200 * children, 20 * children, "test_step")
     assert step["sum_ns"] == 1500000 * 100 * children and step["processes"] == children
     assert step["pre"] == {"count": 100 * children, "sum_ns": 1000 * 100 * children, "max_ns": 1000}
     assert step["lag_ns"] == 250000000
@@ -310,3 +311,72 @@ def test_metrics(serve, finished):
 
 def test_monitored_is_there():
     assert os.path.exists(os.path.join(PROGRAMS, "monitored")) and Monitored
+
+
+TRACED = """import threading
+from venturi import trace
+
+def child():
+    with trace.Trace("inner"):
+        sum(range(20000))
+
+trace.init("KEY")
+for _ in range(20):
+    with trace.Trace("outer"):
+        sum(range(10000))
+        child()
+        thread = threading.Thread(target=trace.carry(child))
+        thread.start()
+        thread.join()
+if __import__("sys").argv[1:]:
+    print("done", flush=True)
+    __import__("sys").stdin.read()
+"""
+
+
+@pytest.mark.skipif(not os.path.exists(os.path.join(BUILD, "python", "venturi", "trace.py")), reason="no Python package is built beside it")
+@pytest.mark.parametrize("runs", [False, True])
+def test_own_time_of_traces(serve, tmp_path, runs):
+    """Of spans that Python code traces: what `venturi rank` says, when it is over and while the program goes on."""
+    (tmp_path / "traced.py").write_text(TRACED)
+    path = tmp_path / "traced.vt"
+    program = subprocess.Popen([VENTURI, "run", "-q", "-o", path, "--", sys.executable, "traced.py", *["x"] * runs], cwd=tmp_path, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(PYTHONPATH=os.path.join(BUILD, "python")))
+    try:
+        if runs:
+            assert program.stdout.readline() == "done\n"
+        else:
+            assert program.wait(timeout=60) == 0
+        server = serve(path)
+
+        def is_known(state):
+            outer, inner = named(state["spans"], "outer"), named(state["spans"], "inner")
+            return outer and inner and (outer["count"], inner["count"]) == (20, 40) and outer["self_ns"] > 0 and inner["self_ns"] == inner["sum_ns"]
+        state = server.wait(is_known, "own times")
+        assert state["is_growing"] == runs
+        server.wait(lambda state: named(state["spans"], "outer")["self_ns"] >= own_of(path, "outer") * 0.999, "all own times")
+        outer = named(server.state()["spans"], "outer")
+        assert outer["self_ns"] <= own_of(path, "outer") * 1.001 and outer["self_ns"] < outer["sum_ns"]
+        said = dict(line.rsplit(" ", 1) for line in server.ask("/metrics")[2].decode().splitlines() if line[0] != "#")
+        assert float(said['venturi_span_self_seconds_total{span="outer"}']) == pytest.approx(outer["self_ns"] / 1e9)
+    finally:
+        program.stdin.close()
+        program.wait(timeout=60)
+        program.stdout.close()
+
+
+def own_of(path, name):
+    """Own time of the spans of a name as `venturi rank` has it, in nanoseconds, our own cost still in there."""
+    rows = json.loads(subprocess.run([VENTURI, "rank", "--raw", "--wide", "--json", path], capture_output=True, text=True, check=True).stdout)["names"]
+    return next(row for row in rows if row["name"] == name)["self_s"] * 1e9
+
+
+def test_failed_messages(serve, finished):
+    """Messages of batches that failed, not batches: here of two each."""
+    server = serve(finished)
+    step = named(server.wait(has_all(2), "all of it")["steps"], "ClassifyStep", "source")
+    assert (step["count"], step["messages"], step["failed"]) == (200, 400, 40)
+    said = dict(line.rsplit(" ", 1) for line in server.ask("/metrics")[2].decode().splitlines() if line[0] != "#")
+    labels = '{step="ClassifyStep",prefix="test_step",survey="ztf"}'
+    known = {name: value for name, value in said.items() if name.startswith("venturi_step_failures_total")}
+    assert list(known.values()) == ["40"], (known, labels)
