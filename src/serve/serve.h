@@ -36,7 +36,7 @@ struct vti_serve_options {
     unsigned port;
     bool
         is_port_fixed; /* given by the user as the one: still the next one is taken if it is in use */
-    const char *token;   /* NULL: a random one */
+    char *token;       /* owned; NULL: a random one */
     const char *history; /* NULL: in memory */
     const char *hosts[VTI_SERVE_HOSTS];
     unsigned host_count;
@@ -100,6 +100,7 @@ enum MHD_Result vti_answer_text(const struct vti_request *request, unsigned stat
                                 struct vti_buf *text, const char *type);
 enum MHD_Result vti_answer_error(const struct vti_request *request, unsigned status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* `to` is one of our own addresses. */
 enum MHD_Result vti_answer_redirect(const struct vti_request *request, const char *to,
                                     const char *cookie);
 
@@ -176,6 +177,10 @@ void vti_tasks_json(const struct vti_live *live, struct vti_json *json, uint64_t
 
 /* pages.c */
 char *vti_dashboard_policy(void); /* owned by the caller; NULL without memory */
+
+/* address.c: says where the server is, in all the ways that were asked for; removes what that took. */
+void vti_address_say(const struct vti_serve *serve);
+void vti_address_forget(void);
 
 /* options.c: 0, 1 (help was asked for, and printed) or a negative code with a message. */
 int vti_serve_options_take(struct vti_serve_options *options, int argc, char **argv);
