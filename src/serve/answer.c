@@ -36,7 +36,7 @@ enum MHD_Result vti_answer(const struct vti_request *request, unsigned status,
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     if (status == MHD_HTTP_CONTENT_TOO_LARGE || status == MHD_HTTP_TOO_MANY_REQUESTS ||
-        status == MHD_HTTP_FORBIDDEN)
+        status == MHD_HTTP_FORBIDDEN || status == MHD_HTTP_BAD_REQUEST)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     result = MHD_queue_response(request->connection, status, response);
     MHD_destroy_response(response);

@@ -20,13 +20,18 @@
 
 #define VTI_SERVE_PORT 8787
 #define VTI_SERVE_PORTS 50        /* tried one after the other if they are taken */
-#define VTI_SERVE_CONNECTIONS 128 /* at once … */
+#define VTI_SERVE_CONNECTIONS 128 /* at once: beyond, who has kept us waiting longest goes … */
+#define VTI_SERVE_SPARE 64        /* … and until they are gone there is room for so many more */
+#define VTI_SERVE_OF_ONE 64       /* from one address, other than on loopback */
+#define VTI_SERVE_PARAMETERS 64   /* of an address */
 #define VTI_SERVE_STREAMS 32      /* … of which so many may be event streams */
 #define VTI_SERVE_MEMORY                                                                           \
     32768 /* of a connection: request line and headers fit in there, or are refused */
 #define VTI_SERVE_REQUEST_S                                                                        \
-    10 /* from connecting, or the answer before, to the end of a request's headers */
-#define VTI_SERVE_IDLE_S 30 /* without a byte going either way */
+    5 /* from connecting, or the answer before, to the end of a request's headers */
+#define VTI_SERVE_IDLE_S 30    /* without a byte going either way */
+#define VTI_SERVE_DEAF_S 10    /* an event stream that does not take what is there */
+#define VTI_SERVE_BUFFER 65536 /* of a socket: what nobody reads fills it soon, and is seen */
 #define VTI_SERVE_TOKEN_BYTES 128
 #define VTI_SERVE_HOSTS 8
 
@@ -131,6 +136,10 @@ void vti_peers_free(struct vti_peers *peers);
 void vti_peers_notify(void *arg, struct MHD_Connection *connection, void **socket_context,
                       enum MHD_ConnectionNotificationCode code);
 void vti_peers_asked(struct vti_peers *peers, struct MHD_Connection *connection, bool is_answered);
+
+/* It is an event stream, of which there are few: it does not have to make room. */
+void vti_peers_keep(struct vti_peers *peers, struct MHD_Connection *connection);
+void vti_peers_end(struct vti_peers *peers, struct MHD_Connection *connection);
 
 /* Ends those that have not got a request together in time. */
 void vti_peers_reap(struct vti_peers *peers, int64_t now_ns);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const struct {
@@ -128,6 +129,31 @@ static void complete(void *arg, struct MHD_Connection *connection, void **contex
     vti_peers_asked(serve->peers, connection, true);
 }
 
+/* libmicrohttpd neither answers nor ends a request with so many parameters that it has no memory for them: that is done here, where nothing of an
+ * answer is under way. */
+static void *look_at_line(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+    static const char refusal[] =
+        "HTTP/1.1 414 URI Too Long\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        "Content-Length: 32\r\n\r\n{\"error\":\"too many parameters\"}\n";
+    const union MHD_ConnectionInfo *info;
+    unsigned count = 0;
+
+    (void)arg;
+    for (const char *at = uri; *at && count <= VTI_SERVE_PARAMETERS; at++)
+        count += *at == '&';
+    if (count < VTI_SERVE_PARAMETERS)
+        return NULL;
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (!info)
+        return NULL;
+    /* It fits into an empty buffer, or the client has not read the answer before and gets none. */
+    if (send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        errno = 0;
+    shutdown(info->connect_fd, SHUT_RDWR);
+    return NULL;
+}
+
 /* What it has to say to clients that are no clients is nobody's business. */
 static void say_nothing(void *arg, const char *format, va_list args)
 {
@@ -182,7 +208,7 @@ static int listen_on(struct vti_serve *serve)
         if (fd < 0)
             return vti_fail_errno(VTI_E_SYSTEM, "no socket");
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-        if (!bind(fd, (struct sockaddr *)&address, bytes) && !listen(fd, 64)) {
+        if (!bind(fd, (struct sockaddr *)&address, bytes) && !listen(fd, 512)) {
             bytes = sizeof address;
             getsockname(fd, (struct sockaddr *)&address, &bytes);
             serve->port = ntohs(address.ss_family == AF_INET
@@ -216,7 +242,10 @@ int vti_server_start(struct vti_serve *serve)
         (uint16_t)serve->port, NULL, NULL, handle, serve,                     /* */
         MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,                        /* */
         MHD_OPTION_LISTEN_SOCKET, fd,                                         /* */
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)VTI_SERVE_CONNECTIONS,         /* */
+        MHD_OPTION_CONNECTION_LIMIT, VTI_SERVE_CONNECTIONS + VTI_SERVE_SPARE, /* */
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT,                                   /* */
+        (unsigned)(serve->is_loopback ? 0 : VTI_SERVE_OF_ONE),                /* */
+        MHD_OPTION_URI_LOG_CALLBACK, look_at_line, NULL,                      /* */
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)VTI_SERVE_IDLE_S,            /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)VTI_SERVE_MEMORY,         /* */
         MHD_OPTION_NOTIFY_CONNECTION, vti_peers_notify, (void *)serve->peers, /* */
