@@ -230,6 +230,7 @@ int vti_live_refresh(struct vti_live *live, int64_t budget_ns)
         changed = vti_live_outside_refresh(live);
     if (live->dask)
         changed = vti_live_dask_refresh(live, budget_ns);
+    live->has_first |= live->is_caught_up && live->first_unix_ns;
     vti_live_settle_selves(live);
     count_open(live);
     measure_self(live);

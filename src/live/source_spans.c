@@ -219,7 +219,7 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
     struct vti_live *live = source->live;
     struct vti_index_entry entry;
     struct vti_match match;
-    int64_t last_ns;
+    struct vti_clock *clock;
     int got;
     int code = 0;
 
@@ -241,10 +241,9 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
     vti_blocks_at(of, track->next_block, &entry);
     track->events += entry.events;
     live->events += entry.events;
-    last_ns = vti_source_unix(source,
-                              vti_clock_ns(vti_track_clock(source->recording, of), entry.last));
-    if (last_ns > live->last_unix_ns)
-        live->last_unix_ns = last_ns;
+    clock = vti_track_clock(source->recording, of);
+    vti_live_note_times(live, vti_source_unix(source, vti_clock_ns(clock, entry.first)),
+                        vti_source_unix(source, vti_clock_ns(clock, entry.last)));
     track->next_block++;
     return code;
 }

@@ -210,6 +210,8 @@ struct vti_live {
     uint64_t refreshes;
     int64_t refresh_ns;
     int64_t last_unix_ns, start_unix_ns;
+    int64_t first_unix_ns; /* of what was summed up, once all that was there is; then it stays */
+    bool has_first;
     uint64_t events, spans, errors, file_bytes, tasks_ended;
     double program_ns,
         program_wall_ns; /* what recording cost the program, and how long its threads ran */
@@ -317,6 +319,7 @@ struct vti_live_seat *vti_live_seat_at(struct vti_live *live, const struct vti_l
                                        uint32_t number, uint32_t *at);
 int vti_live_stream_add(struct vti_live *live, const struct vti_live_task *task, const char *key,
                         size_t key_len);
+void vti_live_note_times(struct vti_live *live, int64_t begin_unix_ns, int64_t end_unix_ns);
 void vti_live_tables_fini(struct vti_live *live);
 void vti_live_tables_reset(struct vti_live *live);
 

@@ -127,12 +127,14 @@ def test_tasks(serve, finished):
 def test_window_and_spans(serve, finished):
     """A picture of all of it; the spans of a name are found one by one."""
     server = serve(finished)
-    window = server.json("/api/window?pixels=200")
+    whole = server.json("/api/window?pixels=200")
+    assert whole["from_ns"] == 0 and whole["to_ns"] == whole["duration_ns"]
+    round_of = server.json("/api/spans?name=round")["list"][0]  # as long as the window, it is drawn; of short ones only some are
+    window = server.json(f"/api/window?pixels=200&from={round_of['begin_ns']}&to={round_of['begin_ns'] + round_of['length_ns']}")
     drawn = sum(rect[4] for track in window["tracks"] for rect in track["rects"])
     state = server.wait(lambda state: state["caught_up"] == 1, "all of it")
     assert 0 < drawn <= sum(thread["spans"] for thread in state["threads"]["list"])  # short ones are folded; async ones are not drawn
     assert "round" in window["names"]
-    assert window["from_ns"] == 0 and window["to_ns"] == window["duration_ns"]
     assert all(len(track["busy"]) == (200 + 2) // 3 * 4 for track in window["tracks"])
     found = server.json("/api/spans?name=classify&limit=1000")
     assert len(found["list"]) == 200 and not found["more"]
@@ -226,6 +228,42 @@ def test_spool(serve, monitored, tmp_path):
     program.stop()
     state = server.wait(lambda state: not state["is_growing"], "the end")
     check(state, 1)
+
+
+def metrics_of(server, accept="text/plain"):
+    lines = server.ask("/metrics", headers={"Accept": accept})[2].decode().splitlines()
+    return {name: float(value) for name, value in (line.split(" # ")[0].rsplit(" ", 1) for line in lines if line[0] != "#")}
+
+
+def test_spool_that_has_lost_files(serve, monitored, tmp_path):
+    """Who comes late knows what is left, and says since when it counts."""
+    spool = tmp_path / "spool"
+    program = monitored("--spool", str(spool), env={"VENTURI_SPOOL_FILE_BYTES": "20000", "VENTURI_SPOOL_FILE_SECONDS": "1"})
+    first = serve(spool)
+    for count in range(1, 100):
+        program.tell("round 1")
+        first.wait(has_all(count), "a child")
+        if len(list(spool.glob("*.vt"))) >= 3:
+            break
+    program.stop()
+    first.wait(lambda state: not state["is_growing"] and has_all(count)(state), "the end")
+    files = sorted(spool.glob("*.vt"))
+    os.unlink(files[0])
+    late = serve(spool)
+    late.wait(lambda state: state["caught_up"] == 1 and state["span_count"] > 0, "what is left")
+    series = '{step="ClassifyStep",prefix="test_step"}'
+    for accept in ("text/plain", "application/openmetrics-text"):
+        all_of_it, rest = metrics_of(first, accept), metrics_of(late, accept)
+        begin = "venturi_recording_start_timestamp_seconds"
+        assert rest[begin] > all_of_it[begin]
+        messages = "venturi_step_messages_total" + series
+        assert 0 < rest[messages] < all_of_it[messages] == 200 * count
+        created = [{name: value for name, value in said.items() if "_created" in name} for said in (all_of_it, rest)]
+        if accept == "text/plain":
+            assert not created[0]
+            continue
+        assert set(created[0].values()) == {all_of_it[begin]} and set(created[1].values()) == {rest[begin]}
+        assert "venturi_step_messages_created" + series in created[1] and 'venturi_span_duration_seconds_created{span="classify"}' in created[1]
 
 
 def test_process(serve, monitored):
