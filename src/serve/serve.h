@@ -147,12 +147,21 @@ unsigned vti_peers_count(struct vti_peers *peers);
 
 /* ---- what is answered ----------------------------------------------------------------------------- */
 
-/* state_json.c, tasks_json.c: with the lock held */
+/* state_json.c, tasks_json.c, machine_json.c: with the lock held */
 void vti_state_json(const struct vti_serve *serve, struct vti_json *json);
 void vti_state_add_tasks(struct vti_json *json, const struct vti_live *live);
+void vti_state_add_machine(struct vti_json *json, const struct vti_serve *serve);
+
+/* json.c. What is not known is null. */
 void vti_json_add_times(struct vti_json *json, const struct vti_live_times *times);
+void vti_json_add_usage(struct vti_json *json, const struct vti_live_usage *usage);
 void vti_json_add_known(struct vti_json *json, const char *key, uint64_t value);
-void vti_json_add_ms(struct vti_json *json, const char *key, int64_t unix_ns); /* 0: null */
+void vti_json_add_ms(struct vti_json *json, const char *key, int64_t unix_ns);
+void vti_json_add_rate(struct vti_json *json, const char *key, double value);
+
+/* A list in an object that says how long it is, and how much was left out: at most `most` items are then written by the caller. */
+void vti_json_begin_list(struct vti_json *json, const char *key, size_t count, size_t most);
+void vti_json_end_list(struct vti_json *json);
 
 /* Those whose places are what `recording` means to clients. */
 const struct vti_live_recording *vti_shown_recordings(const struct vti_live *live, size_t *count);
@@ -177,7 +186,7 @@ enum MHD_Result vti_serve_metrics(const struct vti_request *request);
 void vti_streams_wake(struct vti_serve *serve);
 void vti_streams_end(struct vti_serve *serve);
 
-/* stream_json.c: tasks after `after`, at most `most`; *last is the number of the last one. `told` says which names were told before. */
+/* tasks_json.c: tasks after `after`, at most `most`; *last is the number of the last one. `told` says which names were told before. */
 struct vti_told {
     uint32_t names, workers; /* all below these were */
 };
