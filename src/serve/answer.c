@@ -33,6 +33,8 @@ enum MHD_Result vti_answer(const struct vti_request *request, unsigned status,
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     if (!type || strncmp(type, "text/html", 9))
         MHD_add_response_header(response, "Content-Security-Policy", POLICY);
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     if (status == MHD_HTTP_CONTENT_TOO_LARGE || status == MHD_HTTP_TOO_MANY_REQUESTS ||

@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "base/file.h"
+#include "live/shortened.h"
 #include "live/tick.h"
 #include "serve/report.h"
 #include "serve/serve.h"
@@ -195,6 +196,7 @@ int main(int argc, char **argv)
         return say_error(code);
     if (serve.options.parent)
         prctl(PR_SET_PDEATHSIG, SIGTERM);
+    vti_survive_shortening();
     signals = take_signals();
     code = signals < 0 ? vti_fail_errno(VTI_E_SYSTEM, "no signals") : begin(&serve);
     if (!code) {

@@ -76,6 +76,36 @@ static bool has_body(struct MHD_Connection *connection)
                                        MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
+/* What a request's context points at from the start: its address has a zero byte, and what is seen of it here is not all. */
+static int is_cut;
+
+/* libmicrohttpd neither answers nor ends a request with so many parameters that it has no memory for them: that is done here, where nothing of an
+ * answer is under way. */
+static void *look_at_line(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+    static const char refusal[] =
+        "HTTP/1.1 414 URI Too Long\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        "Content-Length: 32\r\n\r\n{\"error\":\"too many parameters\"}\n";
+    const union MHD_ConnectionInfo *info;
+    unsigned count = 0;
+
+    (void)arg;
+    if (strstr(uri, "%00"))
+        return &is_cut;
+    for (const char *at = uri; *at && count <= VTI_SERVE_PARAMETERS; at++)
+        count += *at == '&';
+    if (count < VTI_SERVE_PARAMETERS)
+        return NULL;
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (!info)
+        return NULL;
+    /* It fits into an empty buffer, or the client has not read the answer before and gets none. */
+    if (send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        errno = 0;
+    shutdown(info->connect_fd, SHUT_RDWR);
+    return NULL;
+}
+
 static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_bytes, void **context)
@@ -101,6 +131,10 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
     }
     if (*context == &seen)
         return MHD_YES;
+    if (*context == &is_cut) {
+        *context = &seen;
+        return vti_answer_error(&request, MHD_HTTP_BAD_REQUEST, "a zero byte in the address");
+    }
     /* An answer at the first call, before a body could have come, closes the connection: right if there is one. */
     if (!*context && !has_body(connection)) {
         *context = &begun;
@@ -127,31 +161,6 @@ static void complete(void *arg, struct MHD_Connection *connection, void **contex
     (void)code;
     *context = NULL;
     vti_peers_asked(serve->peers, connection, true);
-}
-
-/* libmicrohttpd neither answers nor ends a request with so many parameters that it has no memory for them: that is done here, where nothing of an
- * answer is under way. */
-static void *look_at_line(void *arg, const char *uri, struct MHD_Connection *connection)
-{
-    static const char refusal[] =
-        "HTTP/1.1 414 URI Too Long\r\nConnection: close\r\nContent-Type: application/json\r\n"
-        "Content-Length: 32\r\n\r\n{\"error\":\"too many parameters\"}\n";
-    const union MHD_ConnectionInfo *info;
-    unsigned count = 0;
-
-    (void)arg;
-    for (const char *at = uri; *at && count <= VTI_SERVE_PARAMETERS; at++)
-        count += *at == '&';
-    if (count < VTI_SERVE_PARAMETERS)
-        return NULL;
-    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (!info)
-        return NULL;
-    /* It fits into an empty buffer, or the client has not read the answer before and gets none. */
-    if (send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-        errno = 0;
-    shutdown(info->connect_fd, SHUT_RDWR);
-    return NULL;
 }
 
 /* What it has to say to clients that are no clients is nobody's business. */

@@ -17,8 +17,8 @@ def test_needs_a_token(serve, finished, path):
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": server.token}, {"Cookie": f"venturi-{server.port}=wrong"},
                     {"Cookie": f"venturi-1={server.token}"}, {"Authorization": "Bearer " + server.token + "x"},
                     {"Authorization": "Bearer " + server.token[:-1]}):
-        status, _, body = server.ask(path, token=False, headers=headers)
-        assert status == 401 and server.token.encode() not in body, headers
+        status, said, body = server.ask(path, token=False, headers=headers)
+        assert status == 401 and server.token.encode() not in body and said["WWW-Authenticate"] == "Bearer", headers
 
 
 def test_public_on_loopback_only(serve, finished):
@@ -177,7 +177,7 @@ def test_headers(serve, finished):
 
 
 @pytest.mark.parametrize("path, status", [
-    ("/nothing", 404), ("/api/", 404), ("/status/", 404), ("/../etc/passwd", 404), ("/api/state/../../x", 404), ("/%2e%2e/", 404),
+    ("/nothing", 404), ("/api/", 404), ("/status/", 404), ("/../etc/passwd", 404), ("/api/state/../../x", 404), ("/%2e%2e/", 404), ("/health%00x", 400),
     ("/api/window?pixels=0", 400), ("/api/window?pixels=5000", 400), ("/api/window?pixels=x", 400), ("/api/window?recording=7", 400),
     ("/api/window?from=5&to=3", 400), ("/api/window?recording=-1", 400), ("/api/spans?limit=1001", 400), ("/api/spans?track=-5", 400),
     ("/api/history?names=cpu,zebra", 400), ("/api/history?from=5&to=1", 400), ("/api/history?points=1e9", 400), ("/api/tasks?after=nan", 400),

@@ -286,6 +286,24 @@ def test_recording_goes_away(serve, monitored, tmp_path):
     assert server.ask("/report")[0] in (404, 503)
 
 
+@pytest.mark.parametrize("text", [None, b"", b"no recording\n" * 5000])
+def test_recording_is_cut_off_or_written_over(serve, finished, text):
+    """What is mapped and not there any more: the server goes on, with what it has seen."""
+    server = serve(finished)
+    before = server.wait(lambda state: state["caught_up"] == 1, "all of it")
+    assert server.ask("/api/window")[0] == 200
+    if text is None:
+        os.truncate(finished, 3000)
+    else:
+        with open(finished, "r+b") as file:
+            file.truncate(0)
+            file.write(text)
+    for path in ("/api/functions", "/api/window", "/api/spans", "/metrics", "/api/state"):
+        assert server.ask(path)[0] in (200, 503), path
+    time.sleep(0.3)  # a few refreshes
+    assert is_well(server) and server.state()["span_count"] == before["span_count"]
+
+
 def test_hostile_names(serve, tmp_path):
     """Texts of a program are text: nothing in them becomes anything else."""
     import sys

@@ -40,10 +40,24 @@ function columnsOf(list: StepState[]): TableColumn[] {
       formatTime,
       { leaves: 2 },
     ),
-    number("failed", "Failed", "Messages that failed, those of failed batches among them", (step) => step.failed, formatMany, { leaves: 1 }),
-    number("failed_share", "Of all", "Messages that failed, of all that were dealt with", failed, formatShare, {
-      leaves: 8,
-    }),
+    number(
+      "failed",
+      "Failed",
+      "Messages that failed, those of failed batches among them",
+      (step) => step.failed,
+      formatMany,
+      { leaves: 1 },
+    ),
+    number(
+      "failed_share",
+      "Of all",
+      "Messages that failed, of all that were dealt with",
+      failed,
+      formatShare,
+      {
+        leaves: 8,
+      },
+    ),
     number("lag_ns", "Lag", "How old the last message was when it came", (step) => step.lag_ns, formatTime, {
       leaves: 3,
     }),
