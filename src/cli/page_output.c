@@ -1,6 +1,7 @@
 /* page_output.c - where a page goes: a file that appears when it is whole, or standard output. */
 #include "cli/page_output.h"
 
+#include "base/browser.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cmd.h"

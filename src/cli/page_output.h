@@ -23,7 +23,4 @@ int vti_page_output_write(const char *command, const struct vti_page_output *out
 /* Which part of the page is at work: a line on a terminal, which goes away at the end. */
 void vti_page_output_progress(void *arg, const char *what);
 
-/* Opens a file with $BROWSER or xdg-open and does not wait. False: there is none. */
-bool vti_browser_open(const char *path);
-
 #endif

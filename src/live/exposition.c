@@ -1,7 +1,7 @@
 /*
  * exposition.c - the two text formats of Prometheus.
  *
- * Where they differ: OpenMetrics names a family of counters without "_total", has units, infos and exemplars, and says where it ends.
+ * Where they differ: OpenMetrics names a family of counters without "_total", has units, infos, exemplars and when a counter began, and says where it ends.
  * Bounds of buckets are written alike ("1.0", as OpenMetrics wants it), so that a series is the same one in both.
  */
 #include "live/exposition.h"
@@ -154,12 +154,25 @@ static void add_series(struct vti_metrics_out *metrics, const char *suffix,
     vti_buf_add_text(out, has_label ? "} " : " ");
 }
 
+/* Whoever reads it knows then that a counter which is lower than it was has begun anew. */
+static void add_created(struct vti_metrics_out *metrics, const struct vti_label *labels,
+                        size_t label_count)
+{
+    if (metrics->format != VTI_EXPOSITION_OPENMETRICS || metrics->created_s <= 0 ||
+        metrics->type == VTI_METRIC_GAUGE || metrics->type == VTI_METRIC_INFO)
+        return;
+    add_series(metrics, "_created", labels, label_count, NULL);
+    add_number(metrics->out, metrics->created_s);
+    vti_buf_add_u8(metrics->out, '\n');
+}
+
 void vti_exposition_sample(struct vti_metrics_out *metrics, const struct vti_label *labels,
                            size_t label_count, double value)
 {
     add_series(metrics, suffix_of(metrics), labels, label_count, NULL);
     add_number(metrics->out, value);
     vti_buf_add_u8(metrics->out, '\n');
+    add_created(metrics, labels, label_count);
 }
 
 void vti_exposition_count(struct vti_metrics_out *metrics, const struct vti_label *labels,
@@ -168,6 +181,7 @@ void vti_exposition_count(struct vti_metrics_out *metrics, const struct vti_labe
     add_series(metrics, suffix_of(metrics), labels, label_count, NULL);
     vti_buf_add_decimal_u(metrics->out, value);
     vti_buf_add_u8(metrics->out, '\n');
+    add_created(metrics, labels, label_count);
 }
 
 void vti_exposition_summary(struct vti_metrics_out *metrics, const struct vti_label *labels,
@@ -179,6 +193,7 @@ void vti_exposition_summary(struct vti_metrics_out *metrics, const struct vti_la
     add_series(metrics, "_count", labels, label_count, NULL);
     vti_buf_add_decimal_u(metrics->out, count);
     vti_buf_add_u8(metrics->out, '\n');
+    add_created(metrics, labels, label_count);
 }
 
 static void bound_text(char to[32], int64_t bound_ns)

@@ -27,6 +27,8 @@ struct vti_metrics_out {
     enum vti_exposition format;
     const char *name; /* of the family that is being written; borrowed */
     enum vti_metric_type type;
+    double
+        created_s; /* since when counters, summaries and histograms count, in OpenMetrics; 0: not said */
 };
 
 struct vti_label {

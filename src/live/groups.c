@@ -229,6 +229,16 @@ const char *vti_live_worker_name(const struct vti_live *live, uint32_t worker)
     return worker < live->seat_count ? live->seats[worker].label : "";
 }
 
+/* Something of these times is in the sums now. */
+void vti_live_note_times(struct vti_live *live, int64_t begin_unix_ns, int64_t end_unix_ns)
+{
+    if (end_unix_ns > live->last_unix_ns)
+        live->last_unix_ns = end_unix_ns;
+    if (!live->has_first && begin_unix_ns > 0 &&
+        (!live->first_unix_ns || begin_unix_ns < live->first_unix_ns))
+        live->first_unix_ns = begin_unix_ns;
+}
+
 /* ---- all of them --------------------------------------------------------------------------------- */
 
 void vti_live_tables_fini(struct vti_live *live)
@@ -281,6 +291,9 @@ static void reset_groups(struct vti_live *live)
 
 void vti_live_tables_reset(struct vti_live *live)
 {
+    /* Own time of what ended before is no part of what begins now; of what is open it is the whole. */
+    vti_selves_free(live->selves);
+    live->selves = NULL;
     reset_groups(live);
     for (size_t i = 0; i < live->step_count; i++) {
         struct vti_live_step_sum *step = &live->steps[i];

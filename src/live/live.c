@@ -73,6 +73,7 @@ void vti_live_close(struct vti_live *live)
     free(live->sources);
     vti_map_free(live->seen);
     vti_live_functions_fini(live);
+    vti_selves_free(live->selves);
     vti_live_tables_fini(live);
     free_lists(live);
     vti_names_fini(&live->names);
@@ -229,6 +230,8 @@ int vti_live_refresh(struct vti_live *live, int64_t budget_ns)
         changed = vti_live_outside_refresh(live);
     if (live->dask)
         changed = vti_live_dask_refresh(live, budget_ns);
+    live->has_first |= live->is_caught_up && live->first_unix_ns;
+    vti_live_settle_selves(live);
     count_open(live);
     measure_self(live);
     if (vti_beat_move(&live->beat, live->now_ns)) {

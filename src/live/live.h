@@ -63,12 +63,14 @@ struct vti_live_summary {
     bool is_caught_up;               /* everything that is in the file has been summed up … */
     double caught_up;                /* … or so much of it, 0 to 1 */
     int64_t start_unix_ns;           /* of the first recording */
-    int64_t now_unix_ns;             /* of this refresh */
-    int64_t last_unix_ns;            /* of the newest thing that was taken in */
-    int64_t duration_ns;             /* from the start to the newest thing */
-    uint64_t events, spans;          /* summed up so far, of threads and async */
-    uint64_t errors;                 /* spans that failed */
-    uint64_t file_bytes;             /* of all recordings that are open */
+    int64_t since_unix_ns;  /* when what is summed up begins: of a spool, whose oldest files
+                                        may be gone, the first thing that is left; else the start */
+    int64_t now_unix_ns;    /* of this refresh */
+    int64_t last_unix_ns;   /* of the newest thing that was taken in */
+    int64_t duration_ns;    /* from the start to the newest thing */
+    uint64_t events, spans; /* summed up so far, of threads and async */
+    uint64_t errors;        /* spans that failed */
+    uint64_t file_bytes;    /* of all recordings that are open */
     double events_per_s, spans_per_s, bytes_per_s;
     uint64_t lost_events;
     uint64_t damage;    /* places of the files that could not be used */
@@ -247,8 +249,8 @@ struct vti_live_step {
     const char *source, *prefix, *survey; /* survey "" if none */
     uint64_t count;                       /* of messages or batches that were dealt with … */
     uint64_t messages;                    /* … and the messages in them */
-    uint64_t failed;
-    uint64_t metrics; /* documents sent by hand */
+    uint64_t failed;                      /* messages of those that failed */
+    uint64_t metrics;                     /* documents sent by hand */
     uint32_t processes;
     double per_s, messages_per_s, failed_per_s;
     struct vti_live_times execute; /* APF's execution_time */

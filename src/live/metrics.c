@@ -83,6 +83,9 @@ static void write_recording(struct vti_metrics_out *metrics, const struct vti_li
                       summary.is_caught_up ? 1 : summary.caught_up);
     vti_metrics_gauge_u(metrics, "venturi_recording_size_bytes", "bytes",
                         "Size of the recordings that are open.", summary.file_bytes);
+    vti_metrics_gauge(metrics, "venturi_recording_start_timestamp_seconds", "seconds",
+                      "Since when spans, tasks, steps and events are counted.",
+                      vti_metrics_unix(summary.since_unix_ns));
     vti_metrics_gauge(metrics, "venturi_recording_last_timestamp_seconds", "seconds",
                       "When the newest thing happened that was recorded.",
                       vti_metrics_unix(summary.last_unix_ns));
@@ -143,17 +146,22 @@ static void write_cost(struct vti_metrics_out *metrics, const struct vti_live *l
 int vti_metrics_write(const struct vti_live *live, enum vti_exposition format, struct vti_buf *out)
 {
     struct vti_metrics_out metrics;
+    struct vti_live_summary summary;
     int code;
 
+    vti_live_summary(live, &summary);
     vti_exposition_begin(&metrics, format, out);
+    /* What is summed up from events begins with the first recording that is left; processes and the machine count by themselves. */
+    metrics.created_s = summary.since_unix_ns > 0 ? (double)summary.since_unix_ns / 1e9 : 0;
     write_recording(&metrics, live);
-    vti_metrics_machine(&metrics, live);
-    vti_metrics_files(&metrics, live);
     code = vti_metrics_spans(&metrics, live);
     if (code == 0)
         code = vti_metrics_tasks(&metrics, live);
     if (code == 0)
         code = vti_metrics_steps(&metrics, live);
+    metrics.created_s = 0;
+    vti_metrics_machine(&metrics, live);
+    vti_metrics_files(&metrics, live);
     vti_metrics_energy(&metrics, live);
     if (code == 0)
         code = write_losses(&metrics, live);

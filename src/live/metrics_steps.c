@@ -92,7 +92,7 @@ static void write_steps(struct vti_metrics_out *metrics, const struct vti_sums *
     vti_sums_write(metrics, sums, VTI_METRIC_COUNTER, "venturi_step_messages", NULL,
                    "Messages that a step has dealt with, failed ones among them.", MESSAGES);
     vti_sums_write(metrics, sums, VTI_METRIC_COUNTER, "venturi_step_failures", NULL,
-                   "Messages or batches that a step failed at.", FAILED);
+                   "Messages that a step failed at, all those of a batch that failed.", FAILED);
     vti_sums_write(metrics, sums, VTI_METRIC_COUNTER, "venturi_step_documents", NULL,
                    "Documents that a step sent by itself.", DOCUMENTS);
     write_phases(metrics, sums);

@@ -125,6 +125,8 @@ void vti_live_summary(const struct vti_live *live, struct vti_live_summary *summ
         .is_caught_up = live->is_caught_up,
         .caught_up = live->caught_up,
         .start_unix_ns = live->start_unix_ns,
+        .since_unix_ns = live->kind == VTI_LIVE_SPOOL && live->first_unix_ns ? live->first_unix_ns
+                                                                             : live->start_unix_ns,
         .now_unix_ns = live->now_unix_ns,
         .last_unix_ns = live->last_unix_ns,
         .duration_ns = live->last_unix_ns > live->start_unix_ns

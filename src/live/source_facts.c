@@ -137,8 +137,7 @@ static int take_task(struct vti_source *source, uint32_t process, const struct v
             vti_times_add(&live->tasks[group].times, length_ns, live->is_caught_up))
             return VTI_E_NOMEM;
     }
-    if (task.end_unix_ns > live->last_unix_ns)
-        live->last_unix_ns = task.end_unix_ns;
+    vti_live_note_times(live, task.start_unix_ns, task.end_unix_ns);
     return vti_live_stream_add(live, &task, fact->key.data, fact->key.len);
 }
 
@@ -227,8 +226,7 @@ static int take_step(struct vti_source *source, const struct vti_step *step)
     note_process(sums, (uint64_t)step->pid << 32 | (uint32_t)(step->process_start_ns / 1000000));
     if (step->sent_ns > sums->last_unix_ns)
         sums->last_unix_ns = step->sent_ns;
-    if (step->sent_ns > live->last_unix_ns)
-        live->last_unix_ns = step->sent_ns;
+    vti_live_note_times(live, step->received_ns, step->sent_ns);
     live->step_documents++;
     if (step->is_metrics) {
         sums->metrics++;
@@ -236,7 +234,7 @@ static int take_step(struct vti_source *source, const struct vti_step *step)
     }
     sums->count++;
     sums->messages += step->messages;
-    sums->failed += step->is_failed;
+    sums->failed += step->is_failed ? step->messages : 0;
     if (step->messages > sums->largest_batch)
         sums->largest_batch = step->messages < UINT32_MAX ? (uint32_t)step->messages : UINT32_MAX;
     add_phase(&sums->pre, step->pre_ns);

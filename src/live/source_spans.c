@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SETTLE_NS 2000000000 /* blocks of other threads and processes have come by then */
+
 struct vti_source_track *vti_source_track_at(struct vti_source *source, uint32_t at)
 {
     while (source->track_count <= at) {
@@ -99,6 +101,52 @@ static int64_t group_of_async(struct vti_source *source, uint32_t site)
     return (int64_t)source->async_groups[at] - 1;
 }
 
+static void add_self(void *arg, uint32_t group, int64_t self_ns)
+{
+    struct vti_live *live = arg;
+
+    if (group < live->group_count)
+        live->groups[group].self_ns += self_ns;
+}
+
+/* Of a trace: when its children are known. Others are all their own. */
+static void take_self(struct vti_source *source, const struct vti_async *async, int64_t group)
+{
+    struct vti_live *live = source->live;
+
+    if (async->has_trace && live->selves)
+        vti_selves_end(live->selves, &async->trace, vti_source_unix(source, async->begin_ns),
+                       vti_source_unix(source, async->end_ns), (uint32_t)group, live->now_ns,
+                       add_self, live);
+    else
+        add_self(live, (uint32_t)group,
+                 async->end_ns > async->begin_ns ? async->end_ns - async->begin_ns : 0);
+}
+
+static void begin_self(struct vti_source *source, const struct vti_async *async)
+{
+    struct vti_live *live = source->live;
+
+    if (!live->selves)
+        live->selves = vti_selves_create();
+    if (live->selves)
+        vti_selves_begin(live->selves, &async->trace, vti_source_unix(source, async->begin_ns),
+                         live->now_ns);
+}
+
+/* What nobody writes any more, and is all read, has no children to come. */
+void vti_live_settle_selves(struct vti_live *live)
+{
+    bool is_growing = false;
+
+    if (!live->selves || !live->is_caught_up)
+        return;
+    for (size_t i = 0; i < live->source_count; i++)
+        is_growing |= live->sources[i]->is_growing;
+    vti_selves_settle(live->selves, is_growing ? live->now_ns - SETTLE_NS : INT64_MAX, add_self,
+                      live);
+}
+
 static int take_async(struct vti_source *source, const struct vti_track *track,
                       const struct vti_event *event, int64_t ns)
 {
@@ -118,6 +166,8 @@ static int take_async(struct vti_source *source, const struct vti_track *track,
         async->site = event->site;
         async->has_trace = event->has_trace;
         async->trace = event->trace;
+        if (async->has_trace)
+            begin_self(source, async);
     } else {
         async->has_end = true;
         async->end_ns = ns;
@@ -128,6 +178,8 @@ static int take_async(struct vti_source *source, const struct vti_track *track,
     group = group_of_async(source, async->site);
     code = add_span(source, group, async->begin_ns, async->end_ns, 0,
                     async->flags & VTI_FLAG_FAILED);
+    if (!code)
+        take_self(source, async, group);
     if (!code && async->has_trace)
         vti_exemplars_note(&source->live->groups[group].exemplars, async->trace.base,
                            async->end_ns - async->begin_ns, vti_source_unix(source, async->end_ns));
@@ -167,7 +219,7 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
     struct vti_live *live = source->live;
     struct vti_index_entry entry;
     struct vti_match match;
-    int64_t last_ns;
+    struct vti_clock *clock;
     int got;
     int code = 0;
 
@@ -189,10 +241,9 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
     vti_blocks_at(of, track->next_block, &entry);
     track->events += entry.events;
     live->events += entry.events;
-    last_ns = vti_source_unix(source,
-                              vti_clock_ns(vti_track_clock(source->recording, of), entry.last));
-    if (last_ns > live->last_unix_ns)
-        live->last_unix_ns = last_ns;
+    clock = vti_track_clock(source->recording, of);
+    vti_live_note_times(live, vti_source_unix(source, vti_clock_ns(clock, entry.first)),
+                        vti_source_unix(source, vti_clock_ns(clock, entry.last)));
     track->next_block++;
     return code;
 }

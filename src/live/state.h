@@ -15,6 +15,7 @@
 #include "live/metrics_exemplars.h"
 #include "live/names.h"
 #include "live/rate.h"
+#include "live/selves.h"
 #include "live/times.h"
 #include "model/match.h"
 #include "model/step_log.h"
@@ -209,12 +210,15 @@ struct vti_live {
     uint64_t refreshes;
     int64_t refresh_ns;
     int64_t last_unix_ns, start_unix_ns;
+    int64_t first_unix_ns; /* of what was summed up, once all that was there is; then it stays */
+    bool has_first;
     uint64_t events, spans, errors, file_bytes, tasks_ended;
     double program_ns,
         program_wall_ns; /* what recording cost the program, and how long its threads ran */
     uint32_t cpu_count;
     struct vti_rate event_rate, span_rate, byte_rate;
     /* Sums: */
+    struct vti_selves *selves; /* owned, or NULL: spans of traces whose own time is not known yet */
     struct vti_map *group_map;
     struct vti_live_group *groups;
     size_t group_count, group_room;
@@ -277,6 +281,7 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at);
 struct vti_source_track *vti_source_track_at(struct vti_source *source, uint32_t at);
 void vti_source_tracks_fini(struct vti_source *source);
 void vti_source_count_open(struct vti_source *source);
+void vti_live_settle_selves(struct vti_live *live);
 
 /* source_facts.c: a block of facts. 0 or VTI_E_NOMEM */
 int vti_source_take_fact(struct vti_source *source, const struct vti_block_header *header,
@@ -314,6 +319,7 @@ struct vti_live_seat *vti_live_seat_at(struct vti_live *live, const struct vti_l
                                        uint32_t number, uint32_t *at);
 int vti_live_stream_add(struct vti_live *live, const struct vti_live_task *task, const char *key,
                         size_t key_len);
+void vti_live_note_times(struct vti_live *live, int64_t begin_unix_ns, int64_t end_unix_ns);
 void vti_live_tables_fini(struct vti_live *live);
 void vti_live_tables_reset(struct vti_live *live);
 

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define JSON "application/json; charset=utf-8"
+#define POLICY "default-src 'none'; frame-ancestors 'none'"
 
 static const char *const headers[][2] = {
     {"X-Content-Type-Options", "nosniff"},
@@ -30,12 +32,13 @@ enum MHD_Result vti_answer(const struct vti_request *request, unsigned status,
     if (type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     if (!type || strncmp(type, "text/html", 9))
-        MHD_add_response_header(response, "Content-Security-Policy",
-                                "default-src 'none'; frame-ancestors 'none'");
+        MHD_add_response_header(response, "Content-Security-Policy", POLICY);
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     if (status == MHD_HTTP_CONTENT_TOO_LARGE || status == MHD_HTTP_TOO_MANY_REQUESTS ||
-        status == MHD_HTTP_FORBIDDEN)
+        status == MHD_HTTP_FORBIDDEN || status == MHD_HTTP_BAD_REQUEST)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     result = MHD_queue_response(request->connection, status, response);
     MHD_destroy_response(response);
@@ -80,18 +83,38 @@ enum MHD_Result vti_answer_error(const struct vti_request *request, unsigned sta
     return vti_answer_text(request, status, &text, JSON);
 }
 
+/* A browser that came from another site does not send a strict cookie where it is led by a status; where a page of ours leads it, it does. */
+static bool is_from_elsewhere(const struct vti_request *request)
+{
+    const char *site = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+                                                   "Sec-Fetch-Site");
+
+    return site && (!strcasecmp(site, "cross-site") || !strcasecmp(site, "same-site"));
+}
+
 enum MHD_Result vti_answer_redirect(const struct vti_request *request, const char *to,
                                     const char *cookie)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(0, (void *)"",
-                                                                    MHD_RESPMEM_PERSISTENT);
+    bool is_page = cookie && is_from_elsewhere(request);
+    char text[256] = "";
+    struct MHD_Response *response;
 
+    if (is_page)
+        snprintf(text, sizeof text,
+                 "<!doctype html><title>venturi</title><meta http-equiv=refresh "
+                 "content=\"0;url=%s\">\n",
+                 to);
+    response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, to);
+    if (is_page)
+        MHD_add_response_header(response, "Content-Security-Policy", POLICY);
+    else
+        MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, to);
     if (cookie)
         MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
-    return vti_answer(request, MHD_HTTP_SEE_OTHER, response, NULL);
+    return vti_answer(request, is_page ? MHD_HTTP_OK : MHD_HTTP_SEE_OTHER, response,
+                      is_page ? "text/html; charset=utf-8" : NULL);
 }
 
 bool vti_ask_number(const struct vti_request *request, const char *name, int64_t least,

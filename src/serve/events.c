@@ -3,7 +3,7 @@
  *
  * A client has no queue. When its socket has taken what it was given, it gets the newest state, made once for all of them, and the tasks
  * that it does not know yet; in between it sleeps (its connection is suspended). So one that reads slowly misses states, and one that does
- * not read at all costs one event and is let go after a while.
+ * not read at all costs one event and is let go.
  */
 #include "live/tick.h"
 #include "serve/serve.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define TASKS_MOST 2000
+#define SECOND_NS 1000000000LL
 #define QUIET_NS 10000000000 /* without anything new a client is told so */
 
 struct vti_stream {
@@ -23,7 +24,8 @@ struct vti_stream {
     uint64_t seq; /* of the state that it got last */
     uint64_t task;
     struct vti_told told;
-    int64_t sent_ns;
+    int64_t sent_ns; /* when it got something last */
+    int64_t turn_ns; /* since when it is the client's turn, or libmicrohttpd's, unless it sleeps */
     struct vti_picture *picture; /* a reference, while it is being sent */
     size_t at;                   /* in `head`, then in the picture, then in `tail` */
     struct vti_buf head, tail;
@@ -65,7 +67,7 @@ static bool compose(struct vti_stream *stream)
     if (stream->seq && stream->picture->seq > stream->seq + 1)
         serve->dropped += stream->picture->seq - stream->seq - 1;
     stream->seq = stream->picture->seq;
-    stream->sent_ns = serve->refreshed_ns;
+    stream->sent_ns = stream->turn_ns = serve->refreshed_ns;
     vti_buf_printf(&stream->head,
                    "event: state\nid: %llu\ndata: ", (unsigned long long)stream->seq);
     vti_buf_add_text(&stream->tail, "\n\n");
@@ -161,6 +163,7 @@ static bool add(struct vti_serve *serve, struct vti_stream *stream)
     bool has_room;
 
     pthread_mutex_lock(&serve->lock);
+    stream->turn_ns = serve->refreshed_ns;
     has_room = serve->stream_count < VTI_SERVE_STREAMS && !serve->is_stopping;
     if (has_room) {
         stream->next = serve->streams;
@@ -185,6 +188,7 @@ enum MHD_Result vti_serve_events(const struct vti_request *request)
         return vti_answer_error(request, MHD_HTTP_TOO_MANY_REQUESTS,
                                 "%u event streams are open already", VTI_SERVE_STREAMS);
     }
+    vti_peers_keep(request->serve->peers, request->connection);
     vti_buf_add_text(&stream->head, "retry: 1000\n\n");
     response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 32768, give, stream, end);
     if (!response) {
@@ -198,12 +202,17 @@ enum MHD_Result vti_serve_events(const struct vti_request *request)
 
 void vti_streams_wake(struct vti_serve *serve)
 {
-    for (struct vti_stream *at = serve->streams; at; at = at->next)
+    for (struct vti_stream *at = serve->streams; at; at = at->next) {
+        /* What it was given last has not even left for its socket. */
+        if (!at->is_suspended && serve->refreshed_ns - at->turn_ns > VTI_SERVE_DEAF_S * SECOND_NS)
+            vti_peers_end(serve->peers, at->connection);
         if (at->is_suspended && (serve->is_stopping || at->seq != serve->seq ||
                                  serve->refreshed_ns - at->sent_ns >= QUIET_NS)) {
             at->is_suspended = false;
+            at->turn_ns = serve->refreshed_ns;
             MHD_resume_connection(at->connection);
         }
+    }
 }
 
 void vti_streams_end(struct vti_serve *serve)

@@ -106,13 +106,46 @@ static bool is_our_origin(const struct vti_serve *serve, const char *origin)
            is_our_host(serve, origin + 8);
 }
 
+struct counting {
+    const char *name;
+    unsigned count;
+};
+
+static enum MHD_Result count_one(void *arg, enum MHD_ValueKind kind, const char *key,
+                                 const char *value)
+{
+    struct counting *counting = arg;
+
+    (void)kind;
+    (void)value;
+    counting->count += !strcasecmp(key, counting->name);
+    return MHD_YES;
+}
+
+/* Which of two is meant, who is in front of us may see otherwise. */
+static bool is_twice(const struct vti_request *request, const char *name)
+{
+    struct counting counting = {.name = name};
+
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_one, &counting);
+    return counting.count > 1;
+}
+
 unsigned vti_guard_check(const struct vti_request *request, const char *method, const char **why)
 {
+    static const char *const once[] = {
+        MHD_HTTP_HEADER_HOST, MHD_HTTP_HEADER_ORIGIN,         MHD_HTTP_HEADER_AUTHORIZATION,
+        "Sec-Fetch-Site",     MHD_HTTP_HEADER_CONTENT_LENGTH, MHD_HTTP_HEADER_TRANSFER_ENCODING};
     const char *host = header_of(request, MHD_HTTP_HEADER_HOST);
     const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);
     const char *site = header_of(request, "Sec-Fetch-Site");
 
     *why = "";
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+        if (is_twice(request, once[i])) {
+            *why = "a header that must be there once came twice";
+            return MHD_HTTP_BAD_REQUEST;
+        }
     if (!host || !is_our_host(request->serve, host)) {
         *why = "Host is not an address of this server (see --host)";
         return MHD_HTTP_FORBIDDEN;

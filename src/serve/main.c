@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "base/file.h"
+#include "live/shortened.h"
 #include "live/tick.h"
 #include "serve/report.h"
 #include "serve/serve.h"
@@ -50,52 +51,6 @@ static int take_signals(void)
     sigaddset(&wanted, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &wanted, NULL);
     return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* ---- saying where it is -------------------------------------------------------------------------- */
-
-static void write_ready(struct vti_serve *serve, const char *address)
-{
-    int fd = serve->options.ready_fd;
-
-    if (fd < 0)
-        return;
-    if (write(fd, address, strlen(address)) < 0 || write(fd, "\n", 1) < 0)
-        errno = 0;
-    close(fd);
-}
-
-static void say_address(struct vti_serve *serve)
-{
-    char address[500];
-
-    snprintf(address, sizeof address, "%s/status?token=%s", serve->origin, serve->token);
-    write_ready(serve, address);
-    if (serve->options.is_quiet)
-        return;
-    if (serve->options.port && serve->port != serve->options.port)
-        fprintf(stderr, "venturi serve: port %u is taken, this is port %u\n", serve->options.port,
-                serve->port);
-    if (!serve->is_loopback)
-        fprintf(stderr,
-                "venturi serve: %s is not loopback: others can reach it, and nothing is "
-                "encrypted\n",
-                serve->options.bind);
-    fprintf(stderr, "venturi serve: %s\n", address);
-    fflush(stderr);
-}
-
-static void open_browser(struct vti_serve *serve)
-{
-    char address[500];
-    char *words[] = {"xdg-open", address, NULL};
-
-    if (!serve->options.opens || fork())
-        return;
-    snprintf(address, sizeof address, "%s/status?token=%s", serve->origin, serve->token);
-    setsid();
-    execvp(words[0], words);
-    _exit(127);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------ */
@@ -216,6 +171,7 @@ static void end(struct vti_serve *serve)
         usleep(10000);
     }
     vti_server_stop(serve);
+    vti_address_forget();
     vti_windows_fini();
     if (serve->picture)
         vti_picture_put(serve, serve->picture);
@@ -223,6 +179,7 @@ static void end(struct vti_serve *serve)
     vti_live_close(serve->live);
     vti_peers_free(serve->peers);
     free(serve->policy);
+    free(serve->options.token);
 }
 
 int main(int argc, char **argv)
@@ -239,11 +196,11 @@ int main(int argc, char **argv)
         return say_error(code);
     if (serve.options.parent)
         prctl(PR_SET_PDEATHSIG, SIGTERM);
+    vti_survive_shortening();
     signals = take_signals();
     code = signals < 0 ? vti_fail_errno(VTI_E_SYSTEM, "no signals") : begin(&serve);
     if (!code) {
-        say_address(&serve);
-        open_browser(&serve);
+        vti_address_say(&serve);
         run(&serve, signals);
         show_last(&serve);
     }

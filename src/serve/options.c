@@ -1,16 +1,22 @@
 /* options.c - the command line of venturi-serve; `venturi serve` has looked at it before. */
 #include "base/error.h"
+#include "base/secret.h"
 #include "serve/serve.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     OPT_PORT = 256,
     OPT_BIND,
     OPT_TOKEN,
+    OPT_TOKEN_FILE,
+    OPT_TOKEN_FD,
     OPT_HISTORY,
     OPT_HOST,
     OPT_DASK,
@@ -21,6 +27,8 @@ enum {
 static const struct option longs[] = {{"port", required_argument, NULL, OPT_PORT},
                                       {"bind", required_argument, NULL, OPT_BIND},
                                       {"token", required_argument, NULL, OPT_TOKEN},
+                                      {"token-file", required_argument, NULL, OPT_TOKEN_FILE},
+                                      {"token-fd", required_argument, NULL, OPT_TOKEN_FD},
                                       {"history", required_argument, NULL, OPT_HISTORY},
                                       {"host", required_argument, NULL, OPT_HOST},
                                       {"dask", required_argument, NULL, OPT_DASK},
@@ -50,8 +58,52 @@ static int take_token(struct vti_serve_options *options, const char *text)
     if (strlen(text) < 8 || strlen(text) > VTI_SERVE_TOKEN_BYTES || text[strspn(text, allowed)])
         return vti_fail(VTI_E_USAGE, "the token must be 8 to %d letters, digits, - or _",
                         VTI_SERVE_TOKEN_BYTES);
-    options->token = text;
-    return 0;
+    free(options->token);
+    options->token = strdup(text);
+    return options->token ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
+}
+
+/* Its first line. What stands there is never told: it may be a secret of something else. */
+static int read_token(struct vti_serve_options *options, int fd, const char *name)
+{
+    char text[VTI_SERVE_TOKEN_BYTES + 3];
+    size_t len = 0;
+    ssize_t got;
+    int code;
+
+    do {
+        got = read(fd, text + len, sizeof text - 1 - len);
+        len += got > 0 ? (size_t)got : 0;
+    } while ((got > 0 && len < sizeof text - 1) || (got < 0 && errno == EINTR));
+    text[len] = 0;
+    text[strcspn(text, "\r\n")] = 0;
+    code = got < 0 ? vti_fail_errno(VTI_E_READ, "%s: cannot read a token from it", name)
+                   : take_token(options, text);
+    explicit_bzero(text, sizeof text);
+    return code;
+}
+
+static int take_token_file(struct vti_serve_options *options, const char *path)
+{
+    bool is_input = !strcmp(path, "-");
+    int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int code;
+
+    if (fd < 0)
+        return vti_fail_errno(VTI_E_READ, "--token-file %s: cannot open it", path);
+    code = read_token(options, fd, path);
+    if (!is_input)
+        close(fd);
+    return code;
+}
+
+/* What `venturi serve` made of --token; twice the same if it was two words. */
+static int take_token_fd(struct vti_serve_options *options, int fd)
+{
+    if (lseek(fd, 0, SEEK_SET))
+        return vti_fail_errno(VTI_E_USAGE, "--token-fd %d: no descriptor for it", fd);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return read_token(options, fd, "--token-fd");
 }
 
 static int take_host(struct vti_serve_options *options, const char *text)
@@ -79,7 +131,14 @@ static int take_option(struct vti_serve_options *options, int option)
         options->bind = optarg;
         return 0;
     case OPT_TOKEN:
-        return take_token(options, optarg);
+        code = take_token(options, optarg);
+        vti_secret_hide(optarg);
+        return code;
+    case OPT_TOKEN_FILE:
+        return take_token_file(options, optarg);
+    case OPT_TOKEN_FD:
+        code = take_number("token-fd", optarg, 3, 1 << 20, &value);
+        return code ? code : take_token_fd(options, (int)value);
     case OPT_HISTORY:
         options->history = optarg;
         return 0;
@@ -111,6 +170,7 @@ int vti_serve_options_take(struct vti_serve_options *options, int argc, char **a
     int option;
     int code = token && *token ? take_token(options, token) : 0;
 
+    unsetenv("VENTURI_TOKEN"); /* nobody whom we start needs it */
     opterr = 0;
     while (!code && (option = getopt_long(argc, argv, "q", longs, NULL)) >= 0)
         code = take_option(options, option);

@@ -2,7 +2,8 @@
  * peers.c - the connections, and how long each may take to say what it wants.
  *
  * libmicrohttpd lets go of a connection on which nothing happens. One that sends a byte now and then would hold its place for ever: so
- * each has a time by which its request has to be there.
+ * each has a time by which its request has to be there. And where all places are taken, one that came and says nothing makes room for the
+ * next: whoever asks at once is answered, however many do not.
  */
 #include "base/error.h"
 #include "live/tick.h"
@@ -16,7 +17,8 @@
 struct peer {
     struct peer *next;
     int fd;
-    int64_t since_ns; /* when it was last our turn to wait; 0: it is being answered */
+    int64_t since_ns; /* when it became our turn to wait, or, if it is being answered, its own */
+    bool is_asked, is_kept, is_ended;
 };
 
 struct vti_peers {
@@ -63,13 +65,42 @@ static struct peer **find(struct vti_peers *peers, int fd)
     return at;
 }
 
+static void end(struct peer *peer)
+{
+    shutdown(peer->fd, SHUT_RDWR);
+    peer->is_ended = true;
+}
+
+/* Who has kept us waiting longest goes; if nobody does, who has taken longest to read, if that is long. */
+static void make_room(struct vti_peers *peers, int64_t now_ns)
+{
+    struct peer *silent = NULL;
+    struct peer *slow = NULL;
+
+    for (struct peer *at = peers->first; at; at = at->next) {
+        struct peer **of = at->is_asked ? &slow : &silent;
+
+        if (!at->is_ended && !at->is_kept && (!*of || at->since_ns < (*of)->since_ns))
+            *of = at;
+    }
+    if (silent)
+        end(silent);
+    else if (slow && now_ns - slow->since_ns > VTI_SERVE_REQUEST_S * SECOND_NS)
+        end(slow);
+}
+
 static void add(struct vti_peers *peers, int fd)
 {
-    struct peer *peer = calloc(1, sizeof *peer);
+    struct peer *peer;
+    int64_t now_ns = vti_tick_now();
+
+    if (peers->count >= VTI_SERVE_CONNECTIONS)
+        make_room(peers, now_ns);
+    peer = calloc(1, sizeof *peer);
 
     if (!peer)
         return;
-    *peer = (struct peer){.next = peers->first, .fd = fd, .since_ns = vti_tick_now()};
+    *peer = (struct peer){.next = peers->first, .fd = fd, .since_ns = now_ns};
     peers->first = peer;
     peers->count++;
 }
@@ -78,6 +109,7 @@ static void add(struct vti_peers *peers, int fd)
 void vti_peers_notify(void *arg, struct MHD_Connection *connection, void **socket_context,
                       enum MHD_ConnectionNotificationCode code)
 {
+    const int buffer = VTI_SERVE_BUFFER;
     struct vti_peers *peers = arg;
     struct peer **at;
     struct peer *gone;
@@ -85,6 +117,7 @@ void vti_peers_notify(void *arg, struct MHD_Connection *connection, void **socke
     (void)socket_context;
     pthread_mutex_lock(&peers->lock);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        setsockopt(fd_of(connection), SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
         add(peers, fd_of(connection));
     } else {
         at = find(peers, fd_of(connection));
@@ -104,8 +137,33 @@ void vti_peers_asked(struct vti_peers *peers, struct MHD_Connection *connection,
 
     pthread_mutex_lock(&peers->lock);
     peer = *find(peers, fd_of(connection));
+    if (peer) {
+        peer->since_ns = vti_tick_now();
+        peer->is_asked = !is_answered;
+        peer->is_kept &= !is_answered;
+    }
+    pthread_mutex_unlock(&peers->lock);
+}
+
+void vti_peers_keep(struct vti_peers *peers, struct MHD_Connection *connection)
+{
+    struct peer *peer;
+
+    pthread_mutex_lock(&peers->lock);
+    peer = *find(peers, fd_of(connection));
     if (peer)
-        peer->since_ns = is_answered ? vti_tick_now() : 0;
+        peer->is_kept = true;
+    pthread_mutex_unlock(&peers->lock);
+}
+
+void vti_peers_end(struct vti_peers *peers, struct MHD_Connection *connection)
+{
+    struct peer *peer;
+
+    pthread_mutex_lock(&peers->lock);
+    peer = *find(peers, fd_of(connection));
+    if (peer && !peer->is_ended)
+        end(peer);
     pthread_mutex_unlock(&peers->lock);
 }
 
@@ -113,10 +171,9 @@ void vti_peers_reap(struct vti_peers *peers, int64_t now_ns)
 {
     pthread_mutex_lock(&peers->lock);
     for (struct peer *at = peers->first; at; at = at->next)
-        if (at->since_ns && now_ns - at->since_ns > VTI_SERVE_REQUEST_S * SECOND_NS) {
-            shutdown(at->fd, SHUT_RDWR);
-            at->since_ns = now_ns;
-        }
+        if (!at->is_asked && !at->is_ended &&
+            now_ns - at->since_ns > VTI_SERVE_REQUEST_S * SECOND_NS)
+            end(at);
     pthread_mutex_unlock(&peers->lock);
 }
 

@@ -20,13 +20,18 @@
 
 #define VTI_SERVE_PORT 8787
 #define VTI_SERVE_PORTS 50        /* tried one after the other if they are taken */
-#define VTI_SERVE_CONNECTIONS 128 /* at once … */
+#define VTI_SERVE_CONNECTIONS 128 /* at once: beyond, who has kept us waiting longest goes … */
+#define VTI_SERVE_SPARE 64        /* … and until they are gone there is room for so many more */
+#define VTI_SERVE_OF_ONE 64       /* from one address, other than on loopback */
+#define VTI_SERVE_PARAMETERS 64   /* of an address */
 #define VTI_SERVE_STREAMS 32      /* … of which so many may be event streams */
 #define VTI_SERVE_MEMORY                                                                           \
     32768 /* of a connection: request line and headers fit in there, or are refused */
 #define VTI_SERVE_REQUEST_S                                                                        \
-    10 /* from connecting, or the answer before, to the end of a request's headers */
-#define VTI_SERVE_IDLE_S 30 /* without a byte going either way */
+    5 /* from connecting, or the answer before, to the end of a request's headers */
+#define VTI_SERVE_IDLE_S 30    /* without a byte going either way */
+#define VTI_SERVE_DEAF_S 10    /* an event stream that does not take what is there */
+#define VTI_SERVE_BUFFER 65536 /* of a socket: what nobody reads fills it soon, and is seen */
 #define VTI_SERVE_TOKEN_BYTES 128
 #define VTI_SERVE_HOSTS 8
 
@@ -36,7 +41,7 @@ struct vti_serve_options {
     unsigned port;
     bool
         is_port_fixed; /* given by the user as the one: still the next one is taken if it is in use */
-    const char *token;   /* NULL: a random one */
+    char *token;       /* owned; NULL: a random one */
     const char *history; /* NULL: in memory */
     const char *hosts[VTI_SERVE_HOSTS];
     unsigned host_count;
@@ -100,6 +105,7 @@ enum MHD_Result vti_answer_text(const struct vti_request *request, unsigned stat
                                 struct vti_buf *text, const char *type);
 enum MHD_Result vti_answer_error(const struct vti_request *request, unsigned status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* `to` is one of our own addresses. */
 enum MHD_Result vti_answer_redirect(const struct vti_request *request, const char *to,
                                     const char *cookie);
 
@@ -131,18 +137,31 @@ void vti_peers_notify(void *arg, struct MHD_Connection *connection, void **socke
                       enum MHD_ConnectionNotificationCode code);
 void vti_peers_asked(struct vti_peers *peers, struct MHD_Connection *connection, bool is_answered);
 
+/* It is an event stream, of which there are few: it does not have to make room. */
+void vti_peers_keep(struct vti_peers *peers, struct MHD_Connection *connection);
+void vti_peers_end(struct vti_peers *peers, struct MHD_Connection *connection);
+
 /* Ends those that have not got a request together in time. */
 void vti_peers_reap(struct vti_peers *peers, int64_t now_ns);
 unsigned vti_peers_count(struct vti_peers *peers);
 
 /* ---- what is answered ----------------------------------------------------------------------------- */
 
-/* state_json.c, tasks_json.c: with the lock held */
+/* state_json.c, tasks_json.c, machine_json.c: with the lock held */
 void vti_state_json(const struct vti_serve *serve, struct vti_json *json);
 void vti_state_add_tasks(struct vti_json *json, const struct vti_live *live);
+void vti_state_add_machine(struct vti_json *json, const struct vti_serve *serve);
+
+/* json.c. What is not known is null. */
 void vti_json_add_times(struct vti_json *json, const struct vti_live_times *times);
+void vti_json_add_usage(struct vti_json *json, const struct vti_live_usage *usage);
 void vti_json_add_known(struct vti_json *json, const char *key, uint64_t value);
-void vti_json_add_ms(struct vti_json *json, const char *key, int64_t unix_ns); /* 0: null */
+void vti_json_add_ms(struct vti_json *json, const char *key, int64_t unix_ns);
+void vti_json_add_rate(struct vti_json *json, const char *key, double value);
+
+/* A list in an object that says how long it is, and how much was left out: at most `most` items are then written by the caller. */
+void vti_json_begin_list(struct vti_json *json, const char *key, size_t count, size_t most);
+void vti_json_end_list(struct vti_json *json);
 
 /* Those whose places are what `recording` means to clients. */
 const struct vti_live_recording *vti_shown_recordings(const struct vti_live *live, size_t *count);
@@ -167,7 +186,7 @@ enum MHD_Result vti_serve_metrics(const struct vti_request *request);
 void vti_streams_wake(struct vti_serve *serve);
 void vti_streams_end(struct vti_serve *serve);
 
-/* stream_json.c: tasks after `after`, at most `most`; *last is the number of the last one. `told` says which names were told before. */
+/* tasks_json.c: tasks after `after`, at most `most`; *last is the number of the last one. `told` says which names were told before. */
 struct vti_told {
     uint32_t names, workers; /* all below these were */
 };
@@ -176,6 +195,10 @@ void vti_tasks_json(const struct vti_live *live, struct vti_json *json, uint64_t
 
 /* pages.c */
 char *vti_dashboard_policy(void); /* owned by the caller; NULL without memory */
+
+/* address.c: says where the server is, in all the ways that were asked for; removes what that took. */
+void vti_address_say(const struct vti_serve *serve);
+void vti_address_forget(void);
 
 /* options.c: 0, 1 (help was asked for, and printed) or a negative code with a message. */
 int vti_serve_options_take(struct vti_serve_options *options, int argc, char **argv);

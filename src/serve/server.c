@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const struct {
@@ -75,6 +76,36 @@ static bool has_body(struct MHD_Connection *connection)
                                        MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
+/* What a request's context points at from the start: its address has a zero byte, and what is seen of it here is not all. */
+static int is_cut;
+
+/* libmicrohttpd neither answers nor ends a request with so many parameters that it has no memory for them: that is done here, where nothing of an
+ * answer is under way. */
+static void *look_at_line(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+    static const char refusal[] =
+        "HTTP/1.1 414 URI Too Long\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        "Content-Length: 32\r\n\r\n{\"error\":\"too many parameters\"}\n";
+    const union MHD_ConnectionInfo *info;
+    unsigned count = 0;
+
+    (void)arg;
+    if (strstr(uri, "%00"))
+        return &is_cut;
+    for (const char *at = uri; *at && count <= VTI_SERVE_PARAMETERS; at++)
+        count += *at == '&';
+    if (count < VTI_SERVE_PARAMETERS)
+        return NULL;
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (!info)
+        return NULL;
+    /* It fits into an empty buffer, or the client has not read the answer before and gets none. */
+    if (send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        errno = 0;
+    shutdown(info->connect_fd, SHUT_RDWR);
+    return NULL;
+}
+
 static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_bytes, void **context)
@@ -100,6 +131,10 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
     }
     if (*context == &seen)
         return MHD_YES;
+    if (*context == &is_cut) {
+        *context = &seen;
+        return vti_answer_error(&request, MHD_HTTP_BAD_REQUEST, "a zero byte in the address");
+    }
     /* An answer at the first call, before a body could have come, closes the connection: right if there is one. */
     if (!*context && !has_body(connection)) {
         *context = &begun;
@@ -182,7 +217,7 @@ static int listen_on(struct vti_serve *serve)
         if (fd < 0)
             return vti_fail_errno(VTI_E_SYSTEM, "no socket");
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-        if (!bind(fd, (struct sockaddr *)&address, bytes) && !listen(fd, 64)) {
+        if (!bind(fd, (struct sockaddr *)&address, bytes) && !listen(fd, 512)) {
             bytes = sizeof address;
             getsockname(fd, (struct sockaddr *)&address, &bytes);
             serve->port = ntohs(address.ss_family == AF_INET
@@ -216,7 +251,10 @@ int vti_server_start(struct vti_serve *serve)
         (uint16_t)serve->port, NULL, NULL, handle, serve,                     /* */
         MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,                        /* */
         MHD_OPTION_LISTEN_SOCKET, fd,                                         /* */
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)VTI_SERVE_CONNECTIONS,         /* */
+        MHD_OPTION_CONNECTION_LIMIT, VTI_SERVE_CONNECTIONS + VTI_SERVE_SPARE, /* */
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT,                                   /* */
+        (unsigned)(serve->is_loopback ? 0 : VTI_SERVE_OF_ONE),                /* */
+        MHD_OPTION_URI_LOG_CALLBACK, look_at_line, NULL,                      /* */
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)VTI_SERVE_IDLE_S,            /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)VTI_SERVE_MEMORY,         /* */
         MHD_OPTION_NOTIFY_CONNECTION, vti_peers_notify, (void *)serve->peers, /* */

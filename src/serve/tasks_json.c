@@ -3,17 +3,11 @@
 
 #include "venturi/task.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define GROUPS_MOST 200
 #define RUNS_MOST 20
 #define WORKERS_MOST 256
-
-static double round_rate(double value)
-{
-    return isfinite(value) ? round(value * 1000) / 1000 : value;
-}
 
 static uint64_t failed_of(const struct vti_live_task_group *group)
 {
@@ -57,7 +51,7 @@ static void add_group(struct vti_json *json, const struct vti_live_task_group *g
     vti_json_add_known(json, "ready", group->ready);
     vti_json_add_known(json, "running", group->running);
     vti_json_add_known(json, "total", total == VTI_LIVE_UNKNOWN ? total : total + ended_of(group));
-    vti_json_add_double(json, "per_s", round_rate(group->per_s));
+    vti_json_add_rate(json, "per_s", group->per_s);
     vti_json_add_uint(json, "result_bytes", group->bytes);
     vti_json_add_uint(json, "count", group->times.count);
     vti_json_add_times(json, &group->times);
@@ -67,16 +61,10 @@ static void add_group(struct vti_json *json, const struct vti_live_task_group *g
 static void add_groups(struct vti_json *json, const struct vti_live_task_group *groups,
                        size_t count)
 {
-    vti_json_key(json, "groups");
-    vti_json_object(json);
-    vti_json_add_uint(json, "count", count);
-    vti_json_add_uint(json, "more", count > GROUPS_MOST ? count - GROUPS_MOST : 0);
-    vti_json_key(json, "list");
-    vti_json_array(json);
+    vti_json_begin_list(json, "groups", count, GROUPS_MOST);
     for (size_t i = 0; i < count && i < GROUPS_MOST; i++)
         add_group(json, &groups[i]);
-    vti_json_array_end(json);
-    vti_json_object_end(json);
+    vti_json_end_list(json);
 }
 
 static void add_runs(struct vti_json *json, const struct vti_live *live)
@@ -123,8 +111,8 @@ static void add_worker(struct vti_json *json, const struct vti_live_worker *work
     vti_json_add_uint(json, "failed", worker->failed);
     vti_json_add_known(json, "running", worker->running);
     vti_json_add_known(json, "ready", worker->ready);
-    vti_json_add_double(json, "busy", round_rate(worker->busy));
-    vti_json_add_double(json, "cpu", round_rate(worker->cpu));
+    vti_json_add_rate(json, "busy", worker->busy);
+    vti_json_add_rate(json, "cpu", worker->cpu);
     vti_json_add_known(json, "memory_bytes", worker->memory_bytes);
     vti_json_add_known(json, "memory_limit_bytes", worker->memory_limit_bytes);
     vti_json_add_known(json, "managed_bytes", worker->managed_bytes);
@@ -138,16 +126,10 @@ static void add_workers(struct vti_json *json, const struct vti_live *live)
     size_t count;
     const struct vti_live_worker *workers = vti_live_workers(live, &count);
 
-    vti_json_key(json, "workers");
-    vti_json_object(json);
-    vti_json_add_uint(json, "count", count);
-    vti_json_add_uint(json, "more", count > WORKERS_MOST ? count - WORKERS_MOST : 0);
-    vti_json_key(json, "list");
-    vti_json_array(json);
+    vti_json_begin_list(json, "workers", count, WORKERS_MOST);
     for (size_t i = 0; i < count && i < WORKERS_MOST; i++)
         add_worker(json, &workers[i]);
-    vti_json_array_end(json);
-    vti_json_object_end(json);
+    vti_json_end_list(json);
 }
 
 /* Of the runs that go on; a run that is over has nothing left to do. */

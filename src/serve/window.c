@@ -5,6 +5,8 @@
  * for a picture but who asked for it. What a picture costs depends on its pixels.
  */
 #include "serve/window.h"
+
+#include "analyze/values.h"
 #include "base/error.h"
 #include "live/tick.h"
 #include "venturi/read.h"
@@ -312,26 +314,6 @@ struct listing {
     bool is_more;
 };
 
-static void add_value(struct vti_json *json, const struct vt_value *value)
-{
-    switch (value->type) {
-    case VT_VALUE_INT:
-        vti_json_int(json, value->i);
-        break;
-    case VT_VALUE_UINT:
-        vti_json_uint(json, value->u);
-        break;
-    case VT_VALUE_DOUBLE:
-        vti_json_double(json, value->d);
-        break;
-    case VT_VALUE_TEXT:
-        vti_json_bytes(json, value->text.data, value->text.len);
-        break;
-    default:
-        vti_json_null(json);
-    }
-}
-
 static void add_error(struct vti_json *json, const struct vt_span *span)
 {
     struct vti_buf text = {0};
@@ -340,10 +322,7 @@ static void add_error(struct vti_json *json, const struct vt_span *span)
         vti_json_add_null(json, "error");
         return;
     }
-    vti_buf_add(&text, span->error_type.data, span->error_type.len);
-    if (span->error_type.len && span->error_message.len)
-        vti_buf_add_text(&text, ": ");
-    vti_buf_add(&text, span->error_message.data, span->error_message.len);
+    vti_error_text(&text, span);
     vti_json_key(json, "error");
     vti_json_bytes(json, (const char *)text.data, text.len);
     vti_buf_fini(&text);
@@ -373,13 +352,7 @@ static int add_span(const struct vt_span *span, void *arg)
     add_error(json, span);
     vti_json_key(json, "attrs");
     vti_json_object(json);
-    for (uint32_t i = 0; i < span->attr_count; i++) {
-        struct vt_site_info key;
-
-        vt_recording_site_by_id(listing->recording, span->attrs[i].key, &key);
-        vti_json_key(json, key.name);
-        add_value(json, &span->attrs[i].value);
-    }
+    vti_json_attrs(json, listing->recording, span);
     vti_json_object_end(json);
     vti_json_object_end(json);
     return 0;

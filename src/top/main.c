@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "cli/render.h"
+#include "live/shortened.h"
 #include "top/terminal.h"
 #include "top/top.h"
 
@@ -181,6 +182,7 @@ int main(int argc, char **argv)
     if (!code && !words.is_plain && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         code = vti_fail(VTI_E_USAGE, "not on a terminal; -b writes plain text");
     vti_terminal_catch();
+    vti_survive_shortening();
     if (!code)
         code = open_target(&top, &words);
     if (!code && top.live && words.sort)

@@ -6,6 +6,8 @@
  */
 #include "top/terminal.h"
 
+#include "live/shortened.h"
+
 #include <curses.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,6 +69,7 @@ void vti_terminal_keep(void)
     sigemptyset(&action.sa_mask);
     for (unsigned i = 0; i < sizeof crashes / sizeof *crashes; i++)
         sigaction(crashes[i], &action, NULL);
+    vti_survive_shortening(); /* that is no crash */
     is_kept = has_modes;
 }
 

@@ -138,11 +138,11 @@ class Events:
 class Monitored:
     """tests/programs/monitored under `venturi run`: does what it is told, and says when it is done."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, env=None):
         self.path = os.path.join(folder, "run.vt")
         where = [] if "--spool" in options else ["-o", self.path]
         self.process = subprocess.Popen([VENTURI, "run", "-q", *where, *options, os.path.join(PROGRAMS, "monitored")], cwd=folder,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment())
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(**(env or {})))
         self.pid = json.loads(self.process.stdout.readline())["pid"]
 
     def tell(self, what):
@@ -174,8 +174,8 @@ def serve():
 def monitored(tmp_path):
     made = []
 
-    def start(*options):
-        made.append(Monitored(str(tmp_path), *options))
+    def start(*options, **more):
+        made.append(Monitored(str(tmp_path), *options, **more))
         return made[-1]
     yield start
     for one in made:

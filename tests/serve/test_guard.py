@@ -1,8 +1,11 @@
 """Who may ask: tokens, cookies, hosts, origins, methods; and what every answer says to a browser."""
 import http.client
+import os
 import re
+import subprocess
 
 import pytest
+from conftest import BUILD, VENTURI, environment, wait_for
 
 PRIVATE = ["/status", "/report", "/api/state", "/api/events", "/api/history", "/api/window", "/api/spans", "/api/tasks", "/api/functions"]
 PUBLIC = ["/health", "/metrics"]
@@ -14,8 +17,8 @@ def test_needs_a_token(serve, finished, path):
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": server.token}, {"Cookie": f"venturi-{server.port}=wrong"},
                     {"Cookie": f"venturi-1={server.token}"}, {"Authorization": "Bearer " + server.token + "x"},
                     {"Authorization": "Bearer " + server.token[:-1]}):
-        status, _, body = server.ask(path, token=False, headers=headers)
-        assert status == 401 and server.token.encode() not in body, headers
+        status, said, body = server.ask(path, token=False, headers=headers)
+        assert status == 401 and server.token.encode() not in body and said["WWW-Authenticate"] == "Bearer", headers
 
 
 def test_public_on_loopback_only(serve, finished):
@@ -42,6 +45,68 @@ def test_ticket_becomes_cookie(serve, finished):
     status, headers, _ = server.ask("/status?token=wrong", token=False)
     assert status == 401 and "Set-Cookie" not in headers
     assert server.ask(f"/api/state?token={server.token}", token=False)[0] == 401  # not for programs: it would stay in logs
+
+
+def test_link_of_another_site(serve, finished):
+    """Who follows the printed address on a page, in a terminal of a browser say, gets there: a strict cookie does not come along with a redirect."""
+    server = serve(finished)
+    status, headers, body = server.ask(f"/status?token={server.token}", token=False, headers={"Sec-Fetch-Site": "cross-site"})
+    assert status == 200 and headers["Set-Cookie"] and b'content="0;url=/status"' in body and server.token.encode() not in body
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert server.ask("/status?token=wrong", token=False, headers={"Sec-Fetch-Site": "cross-site"})[0] == 403
+
+
+def command_lines(pid):
+    """Of a process and all below it, as every user can read them."""
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        yield file.read()
+    for child in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split():
+        yield from command_lines(child)
+
+
+@pytest.mark.parametrize("words", [["--token", "not-for-others"], ["--token=not-for-others"]])
+def test_token_is_not_in_the_process_list(serve, finished, words):
+    server = serve(finished, *words, token=None)
+    assert server.token == "not-for-others"
+    lines = list(command_lines(server.process.pid))
+    assert lines and not any(b"not-for-others" in line for line in lines)
+
+
+def test_token_of_the_server_alone(finished):
+    """venturi-serve by itself, without the tool in front, overwrites it, too."""
+    process = subprocess.Popen([os.path.join(BUILD, "venturi-serve"), "--port", "0", "--token", "not-for-others", finished], stderr=subprocess.PIPE,
+                               text=True, env=environment())
+    assert "token=not-for-others" in process.stderr.readline()
+    assert not any(b"not-for-others" in line for line in command_lines(process.pid))
+    process.terminate()
+    assert process.wait(timeout=60) == 0
+    process.stderr.close()
+
+
+def test_token_file(serve, finished, tmp_path):
+    file = tmp_path / "token"
+    file.write_text("from-a-file\nand more\n")
+    assert serve(finished, "--token-file", file, token=None).token == "from-a-file"
+    for text in ("short\n", "x" * 129, "no good\n", "", "\0" * 20):
+        file.write_text(text)
+        done = subprocess.run([VENTURI, "serve", "--port", "0", "--token-file", file, finished], capture_output=True, text=True, env=environment())
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and "token" in done.stderr, text
+        assert not text.strip("\0\n") or text.strip() not in done.stderr
+    done = subprocess.run([VENTURI, "serve", "--token-file", tmp_path / "none", finished], capture_output=True, text=True, env=environment())
+    assert done.returncode == 2 and "No such file" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_open(serve, finished, tmp_path):
+    """A browser gets the name of a file that only its owner can read, and that is gone at the end."""
+    browser, told = tmp_path / "browser", tmp_path / "told"
+    browser.write_text(f'#!/bin/sh\nstat -c "%a %n" "$1" > {told}.new; cat "$1" >> {told}.new; mv {told}.new {told}\n')
+    browser.chmod(0o755)
+    server = serve(finished, "--open", env={"BROWSER": str(browser), "XDG_RUNTIME_DIR": str(tmp_path)})
+    wait_for(told.exists, "the browser")
+    mode, path = told.read_text().splitlines()[0].split(" ", 1)
+    assert mode == "600" and path.startswith(str(tmp_path)) and f"url={server.address}" in told.read_text()
+    server.stop()
+    assert not os.path.exists(path)
 
 
 def test_random_token(serve, finished):
@@ -112,7 +177,7 @@ def test_headers(serve, finished):
 
 
 @pytest.mark.parametrize("path, status", [
-    ("/nothing", 404), ("/api/", 404), ("/status/", 404), ("/../etc/passwd", 404), ("/api/state/../../x", 404), ("/%2e%2e/", 404),
+    ("/nothing", 404), ("/api/", 404), ("/status/", 404), ("/../etc/passwd", 404), ("/api/state/../../x", 404), ("/%2e%2e/", 404), ("/health%00x", 400),
     ("/api/window?pixels=0", 400), ("/api/window?pixels=5000", 400), ("/api/window?pixels=x", 400), ("/api/window?recording=7", 400),
     ("/api/window?from=5&to=3", 400), ("/api/window?recording=-1", 400), ("/api/spans?limit=1001", 400), ("/api/spans?track=-5", 400),
     ("/api/history?names=cpu,zebra", 400), ("/api/history?from=5&to=1", 400), ("/api/history?points=1e9", 400), ("/api/tasks?after=nan", 400),

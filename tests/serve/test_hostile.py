@@ -10,7 +10,8 @@ from conftest import Events, wait_for
 
 CONNECTIONS = 128  # as VTI_SERVE_CONNECTIONS and so on
 STREAMS = 32
-REQUEST_SECONDS = 10
+SPARE = 64
+OF_ONE = 64
 
 
 def answer_of(peer):
@@ -118,6 +119,77 @@ def test_slow_headers(serve, finished):
     assert is_well(server)
 
 
+def open_ones(peers):
+    """How many of the connections are not closed by the other side."""
+    count = 0
+    for peer in peers:
+        peer.setblocking(False)
+        try:
+            count += peer.recv(10) != b""
+        except BlockingIOError:
+            count += 1
+        except OSError:
+            pass
+    return count
+
+
+@pytest.mark.parametrize("says", [b"", b"GET /health HTTP/1.1\r\nX: "])
+def test_slow_ones_make_room(serve, finished, says):
+    """However many say nothing, or not enough: who asks is answered at once, before the time of the others is over."""
+    server = serve(finished)
+    peers = [server.connect() for _ in range(3 * CONNECTIONS)]
+    for peer in peers:
+        try:
+            peer.sendall(says)
+        except OSError:
+            pass  # it has made room already
+    for _ in range(20):
+        assert is_well(server)
+    assert 0 < open_ones(peers) <= CONNECTIONS + SPARE
+    for peer in peers:
+        peer.close()
+
+
+def test_one_address(serve, finished):
+    """Not on loopback one address has a part of the places."""
+    server = serve(finished, "--bind", "0.0.0.0")
+    peers = [server.connect() for _ in range(OF_ONE + 20)]
+    wait_for(lambda: open_ones(peers) <= OF_ONE, "the others to be refused")
+    for peer in peers:
+        peer.close()
+    wait_for(lambda: answers(server), "room for a client")
+
+
+def answers(server):
+    try:
+        return is_well(server)
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("header", ["Host: evil.example", "Host: 127.0.0.1", "Origin: http://evil.example", "Authorization: Bearer x", "Sec-Fetch-Site: none"])
+def test_header_twice(serve, finished, header):
+    """Whichever of two is meant: neither."""
+    server = serve(finished)
+    more = [f"Origin: http://127.0.0.1:{server.port}", "Sec-Fetch-Site: none"]
+    with server.connect() as peer:
+        peer.sendall(server.request("/health", *more))
+        assert b" 200 " in peer.recv(4096)[:20]
+    with server.connect() as peer:
+        peer.sendall(server.request("/health", *more, header))
+        assert b" 400 " in peer.recv(4096)[:20]
+
+
+@pytest.mark.parametrize("count", [63, 64, 500, 5000])
+def test_many_parameters(serve, finished, count):
+    server = serve(finished)
+    with server.connect() as peer:
+        peer.sendall(server.request("/health?" + "&".join(["a=1"] * (count + 1)), "Connection: close"))
+        said = answer_of(peer)
+    assert said.split()[1] == (b"200" if count < 64 else b"414"), said
+    assert is_well(server)
+
+
 def test_many_connections(serve, finished):
     """Beyond the limit connections are closed at once; when the others go there is room again."""
     server = serve(finished)
@@ -136,12 +208,7 @@ def test_many_connections(serve, finished):
     for peer in peers:
         peer.close()
 
-    def has_room():
-        try:
-            return is_well(server)
-        except OSError:
-            return False
-    wait_for(has_room, "room for a client")
+    wait_for(lambda: answers(server), "room for a client")
 
 
 def test_many_streams(serve, monitored):
@@ -217,6 +284,24 @@ def test_recording_goes_away(serve, monitored, tmp_path):
     assert is_well(server) and server.state()["span_count"] > 100
     assert server.ask("/api/window")[0] in (200, 503)
     assert server.ask("/report")[0] in (404, 503)
+
+
+@pytest.mark.parametrize("text", [None, b"", b"no recording\n" * 5000])
+def test_recording_is_cut_off_or_written_over(serve, finished, text):
+    """What is mapped and not there any more: the server goes on, with what it has seen."""
+    server = serve(finished)
+    before = server.wait(lambda state: state["caught_up"] == 1, "all of it")
+    assert server.ask("/api/window")[0] == 200
+    if text is None:
+        os.truncate(finished, 3000)
+    else:
+        with open(finished, "r+b") as file:
+            file.truncate(0)
+            file.write(text)
+    for path in ("/api/functions", "/api/window", "/api/spans", "/metrics", "/api/state"):
+        assert server.ask(path)[0] in (200, 503), path
+    time.sleep(0.3)  # a few refreshes
+    assert is_well(server) and server.state()["span_count"] == before["span_count"]
 
 
 def test_hostile_names(serve, tmp_path):

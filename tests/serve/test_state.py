@@ -3,9 +3,10 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
-from conftest import PROGRAMS, VENTURI, Events, Monitored, environment, named, wait_for
+from conftest import BUILD, PROGRAMS, VENTURI, Events, Monitored, environment, named, wait_for
 
 
 def has_all(children):
@@ -28,7 +29,7 @@ def check(state, children):
     assert sum(classify["buckets"]) == classify["count"]
     assert 0 < classify["min_ns"] <= classify["p50_ns"] <= classify["p99_ns"] <= classify["max_ns"]
     assert classify["sum_ns"] >= 100 * children * 15000
-    assert (step["messages"], step["failed"], step["prefix"]) == (200 * children, 10 * children, "test_step")
+    assert (step["messages"], step["failed"], step["prefix"]) == (200 * children, 20 * children, "test_step")
     assert step["sum_ns"] == 1500000 * 100 * children and step["processes"] == children
     assert step["pre"] == {"count": 100 * children, "sum_ns": 1000 * 100 * children, "max_ns": 1000}
     assert step["lag_ns"] == 250000000
@@ -126,12 +127,14 @@ def test_tasks(serve, finished):
 def test_window_and_spans(serve, finished):
     """A picture of all of it; the spans of a name are found one by one."""
     server = serve(finished)
-    window = server.json("/api/window?pixels=200")
+    whole = server.json("/api/window?pixels=200")
+    assert whole["from_ns"] == 0 and whole["to_ns"] == whole["duration_ns"]
+    round_of = server.json("/api/spans?name=round")["list"][0]  # as long as the window, it is drawn; of short ones only some are
+    window = server.json(f"/api/window?pixels=200&from={round_of['begin_ns']}&to={round_of['begin_ns'] + round_of['length_ns']}")
     drawn = sum(rect[4] for track in window["tracks"] for rect in track["rects"])
     state = server.wait(lambda state: state["caught_up"] == 1, "all of it")
     assert 0 < drawn <= sum(thread["spans"] for thread in state["threads"]["list"])  # short ones are folded; async ones are not drawn
     assert "round" in window["names"]
-    assert window["from_ns"] == 0 and window["to_ns"] == window["duration_ns"]
     assert all(len(track["busy"]) == (200 + 2) // 3 * 4 for track in window["tracks"])
     found = server.json("/api/spans?name=classify&limit=1000")
     assert len(found["list"]) == 200 and not found["more"]
@@ -227,6 +230,42 @@ def test_spool(serve, monitored, tmp_path):
     check(state, 1)
 
 
+def metrics_of(server, accept="text/plain"):
+    lines = server.ask("/metrics", headers={"Accept": accept})[2].decode().splitlines()
+    return {name: float(value) for name, value in (line.split(" # ")[0].rsplit(" ", 1) for line in lines if line[0] != "#")}
+
+
+def test_spool_that_has_lost_files(serve, monitored, tmp_path):
+    """Who comes late knows what is left, and says since when it counts."""
+    spool = tmp_path / "spool"
+    program = monitored("--spool", str(spool), env={"VENTURI_SPOOL_FILE_BYTES": "20000", "VENTURI_SPOOL_FILE_SECONDS": "1"})
+    first = serve(spool)
+    for count in range(1, 100):
+        program.tell("round 1")
+        first.wait(has_all(count), "a child")
+        if len(list(spool.glob("*.vt"))) >= 3:
+            break
+    program.stop()
+    first.wait(lambda state: not state["is_growing"] and has_all(count)(state), "the end")
+    files = sorted(spool.glob("*.vt"))
+    os.unlink(files[0])
+    late = serve(spool)
+    late.wait(lambda state: state["caught_up"] == 1 and state["span_count"] > 0, "what is left")
+    series = '{step="ClassifyStep",prefix="test_step"}'
+    for accept in ("text/plain", "application/openmetrics-text"):
+        all_of_it, rest = metrics_of(first, accept), metrics_of(late, accept)
+        begin = "venturi_recording_start_timestamp_seconds"
+        assert rest[begin] > all_of_it[begin]
+        messages = "venturi_step_messages_total" + series
+        assert 0 < rest[messages] < all_of_it[messages] == 200 * count
+        created = [{name: value for name, value in said.items() if "_created" in name} for said in (all_of_it, rest)]
+        if accept == "text/plain":
+            assert not created[0]
+            continue
+        assert set(created[0].values()) == {all_of_it[begin]} and set(created[1].values()) == {rest[begin]}
+        assert "venturi_step_messages_created" + series in created[1] and 'venturi_span_duration_seconds_created{span="classify"}' in created[1]
+
+
 def test_process(serve, monitored):
     """The number of a process leads to its recording; one that nobody records is seen from outside."""
     program = monitored()
@@ -310,3 +349,72 @@ def test_metrics(serve, finished):
 
 def test_monitored_is_there():
     assert os.path.exists(os.path.join(PROGRAMS, "monitored")) and Monitored
+
+
+TRACED = """import threading
+from venturi import trace
+
+def child():
+    with trace.Trace("inner"):
+        sum(range(20000))
+
+trace.init("KEY")
+for _ in range(20):
+    with trace.Trace("outer"):
+        sum(range(10000))
+        child()
+        thread = threading.Thread(target=trace.carry(child))
+        thread.start()
+        thread.join()
+if __import__("sys").argv[1:]:
+    print("done", flush=True)
+    __import__("sys").stdin.read()
+"""
+
+
+@pytest.mark.skipif(not os.path.exists(os.path.join(BUILD, "python", "venturi", "trace.py")), reason="no Python package is built beside it")
+@pytest.mark.parametrize("runs", [False, True])
+def test_own_time_of_traces(serve, tmp_path, runs):
+    """Of spans that Python code traces: what `venturi rank` says, when it is over and while the program goes on."""
+    (tmp_path / "traced.py").write_text(TRACED)
+    path = tmp_path / "traced.vt"
+    program = subprocess.Popen([VENTURI, "run", "-q", "-o", path, "--", sys.executable, "traced.py", *["x"] * runs], cwd=tmp_path, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(PYTHONPATH=os.path.join(BUILD, "python")))
+    try:
+        if runs:
+            assert program.stdout.readline() == "done\n"
+        else:
+            assert program.wait(timeout=60) == 0
+        server = serve(path)
+
+        def is_known(state):
+            outer, inner = named(state["spans"], "outer"), named(state["spans"], "inner")
+            return outer and inner and (outer["count"], inner["count"]) == (20, 40) and outer["self_ns"] > 0 and inner["self_ns"] == inner["sum_ns"]
+        state = server.wait(is_known, "own times")
+        assert state["is_growing"] == runs
+        server.wait(lambda state: named(state["spans"], "outer")["self_ns"] >= own_of(path, "outer") * 0.999, "all own times")
+        outer = named(server.state()["spans"], "outer")
+        assert outer["self_ns"] <= own_of(path, "outer") * 1.001 and outer["self_ns"] < outer["sum_ns"]
+        said = dict(line.rsplit(" ", 1) for line in server.ask("/metrics")[2].decode().splitlines() if line[0] != "#")
+        assert float(said['venturi_span_self_seconds_total{span="outer"}']) == pytest.approx(outer["self_ns"] / 1e9)
+    finally:
+        program.stdin.close()
+        program.wait(timeout=60)
+        program.stdout.close()
+
+
+def own_of(path, name):
+    """Own time of the spans of a name as `venturi rank` has it, in nanoseconds, our own cost still in there."""
+    rows = json.loads(subprocess.run([VENTURI, "rank", "--raw", "--wide", "--json", path], capture_output=True, text=True, check=True).stdout)["names"]
+    return next(row for row in rows if row["name"] == name)["self_s"] * 1e9
+
+
+def test_failed_messages(serve, finished):
+    """Messages of batches that failed, not batches: here of two each."""
+    server = serve(finished)
+    step = named(server.wait(has_all(2), "all of it")["steps"], "ClassifyStep", "source")
+    assert (step["count"], step["messages"], step["failed"]) == (200, 400, 40)
+    said = dict(line.rsplit(" ", 1) for line in server.ask("/metrics")[2].decode().splitlines() if line[0] != "#")
+    labels = '{step="ClassifyStep",prefix="test_step",survey="ztf"}'
+    known = {name: value for name, value in said.items() if name.startswith("venturi_step_failures_total")}
+    assert list(known.values()) == ["40"], (known, labels)

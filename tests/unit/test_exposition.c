@@ -63,6 +63,26 @@ static void test_counter_in_openmetrics(void **state)
                      "# EOF\n");
 }
 
+static void test_created(void **state)
+{
+    struct vti_metrics_out metrics = begin(VTI_EXPOSITION_OPENMETRICS);
+
+    (void)state;
+    metrics.created_s = 1520430000.123;
+    vti_exposition_family(&metrics, VTI_METRIC_COUNTER, "a", NULL, "A.");
+    vti_exposition_count(&metrics, &(struct vti_label){"mode", "user"}, 1, 3);
+    vti_exposition_family(&metrics, VTI_METRIC_GAUGE, "b", NULL, "B.");
+    vti_exposition_count(&metrics, NULL, 0, 4);
+    vti_exposition_family(&metrics, VTI_METRIC_SUMMARY, "c", NULL, "C.");
+    vti_exposition_summary(&metrics, NULL, 0, 1.5, 2);
+    expect(&metrics,
+           "# HELP a A.\n# TYPE a counter\na_total{mode=\"user\"} 3\n"
+           "a_created{mode=\"user\"} 1520430000.123\n"
+           "# HELP b B.\n# TYPE b gauge\nb 4\n"
+           "# HELP c C.\n# TYPE c summary\nc_sum 1.5\nc_count 2\nc_created 1520430000.123\n"
+           "# EOF\n");
+}
+
 static void test_info(void **state)
 {
     struct vti_metrics_out metrics = begin(VTI_EXPOSITION_TEXT);
@@ -260,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counter_in_text),
         cmocka_unit_test(test_counter_in_openmetrics),
+        cmocka_unit_test(test_created),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_nothing_is_valid),
         cmocka_unit_test(test_labels_are_quoted_and_repaired),

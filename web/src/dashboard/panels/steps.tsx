@@ -13,7 +13,7 @@ const mean = (phase: Phase | null) => (phase && phase.count ? phase.sum_ns / pha
 
 function columnsOf(list: StepState[]): TableColumn[] {
   const { word, number } = columnMaker(list);
-  const failed = (step: StepState) => (step.count ? step.failed / step.count : null);
+  const failed = (step: StepState) => (step.messages ? step.failed / step.messages : null);
   const p50 = (step: StepState) => (step.count ? step.recent_p50_ns || step.p50_ns : null);
   const p99 = (step: StepState) => (step.count ? step.recent_p99_ns || step.p99_ns : null);
   const columns = [
@@ -40,10 +40,24 @@ function columnsOf(list: StepState[]): TableColumn[] {
       formatTime,
       { leaves: 2 },
     ),
-    number("failed", "Failed", "Since the beginning", (step) => step.failed, formatMany, { leaves: 1 }),
-    number("failed_share", "Of all", "Failed, of all that were dealt with", failed, formatShare, {
-      leaves: 8,
-    }),
+    number(
+      "failed",
+      "Failed",
+      "Messages that failed, those of failed batches among them",
+      (step) => step.failed,
+      formatMany,
+      { leaves: 1 },
+    ),
+    number(
+      "failed_share",
+      "Of all",
+      "Messages that failed, of all that were dealt with",
+      failed,
+      formatShare,
+      {
+        leaves: 8,
+      },
+    ),
     number("lag_ns", "Lag", "How old the last message was when it came", (step) => step.lag_ns, formatTime, {
       leaves: 3,
     }),

@@ -3,7 +3,7 @@
  *
  * No shell sees the name of the file, and nobody waits: the browser is a grandchild in a session of its own.
  */
-#include "cli/page_output.h"
+#include "base/browser.h"
 
 #include <errno.h>
 #include <fcntl.h>
