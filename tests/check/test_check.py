@@ -127,6 +127,21 @@ def test_turns_of_a_loop_may_be_short(venturi, tmp_path, kind):
     venturi("check", tmp_path / "a", tmp_path / "a", check=0)
 
 
+def test_allocations_are_counts(venturi, tmp_path, bench_file):
+    """Of google-benchmark, and of whoever counts them and writes a bench: one more decides, whatever times say."""
+    for name, count in (("a", 12), ("b", 13)):
+        (tmp_path / name).write_text(json.dumps({"context": {}, "benchmarks": [
+            {"name": "f", "run_type": "iteration", "real_time": 100, "cpu_time": 100, "time_unit": "ns", "allocs_per_iter": count, "max_bytes_used": 5}
+            for _ in range(6)]}))
+    done = venturi("check", tmp_path / "a", tmp_path / "b", check=1)
+    assert "allocations" in done.stdout and "REGRESSION" in done.stdout
+    venturi("check", tmp_path / "a", tmp_path / "a", check=0)
+    base, now = (bench_file(name, times(0.1), counts={"allocations": count}) for name, count in (("c.json", 7), ("d.json", 8)))
+    assert "allocations" in venturi("check", base, now, check=1).stdout
+    (tmp_path / "e").write_text((tmp_path / "a").read_text().replace('"allocs_per_iter": 12', '"allocs_per_iter": -1'))
+    assert "allocations" in venturi("check", tmp_path / "e", tmp_path / "a", check=2).stderr
+
+
 def edited(path, change):
     content = json.loads(path.read_text())
     change(content)
