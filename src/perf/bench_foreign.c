@@ -145,8 +145,8 @@ static double unit_of(const struct found *found)
 static int note(struct vti_bench_entry *entry, const char *name, enum vti_quantity_kind kind,
                 double value)
 {
-    if (!(value >= 0 && isfinite(value)))
-        return vti_fail(VTI_E_DAMAGED, "a value of %s is negative or no number", name);
+    if (!(value >= 0 && value <= VTI_BENCH_MOST))
+        return vti_fail(VTI_E_DAMAGED, "a value of %s is negative, too large or no number", name);
     return vti_bench_note(entry, name, kind, value);
 }
 

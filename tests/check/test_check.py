@@ -149,6 +149,34 @@ def edited(path, change):
     return path
 
 
+@pytest.mark.parametrize("values", [[1e308] * 6, [1e19]])
+def test_values_that_cannot_be(venturi, bench_file, values):
+    base = bench_file("a.json", times(0.1))
+    now = edited(bench_file("b.json", times(0.1)), lambda content: content["benches"][0]["quantities"][0].update(values=values))
+    for pair in ((base, now), (now, base)):
+        done = venturi("check", *pair, check=2)
+        assert done.stdout == "" and "too large" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_quantity_that_stands_there_twice(venturi, bench_file):
+    """Its values would count as twice as many runs."""
+    base = bench_file("a.json", times(0.1))
+    now = edited(bench_file("b.json", times(0.1)), lambda content: content["benches"][0]["quantities"].append(
+        content["benches"][0]["quantities"][0]))
+    assert "cpu stand there twice" in venturi("check", base, now, check=2).stderr
+
+
+def test_no_time_at_all_was_not_measured(venturi, bench_file):
+    """Neither a hundred percent better nor a million times worse."""
+    base = bench_file("a.json", times(0.1))
+    now = edited(bench_file("b.json", times(0.1)), lambda content: [one.update(values=[0] * 6) for one in content["benches"][0]["quantities"]])
+    for pair in ((base, now), (now, base), (now, now)):
+        done = venturi("check", *pair, check=3)
+        assert "INCONCLUSIVE" in done.stdout and "0 in every run" in done.stdout
+    waits = edited(bench_file("c.json", times(0.1)), lambda content: content["benches"][0]["quantities"][0].update(values=[0] * 6))
+    assert "wall" in rows(venturi("check", "--json", waits, waits, check=0))  # which decides where there is no CPU time
+
+
 def without(*names):
     def change(content):
         bench = content["benches"][0]
