@@ -73,7 +73,10 @@ struct vt_energy_sum {
     struct vt_energy_use parts[VT_ENERGY_PART_COUNT], all;
     double wall_s, unknown_s;
     double own_cpu_s, busy_cpu_s; /* the program's, and that of the machine */
-    double idle_watts;            /* at rest, of what is added up; negative: not known … */
+    /* What the readings before this one took: of a program that measures itself this is neither in own_cpu_s nor in its shares.
+     * Joules by the same rule; negative: not known. */
+    double meter_cpu_s, meter_j;
+    double idle_watts; /* at rest, of what is added up; negative: not known … */
     /* … MODELLED from the lowest tenth, ESTIMATED, GIVEN; by a baseline: as the sources that it was measured with. */
     uint32_t idle_how;
     uint64_t resident_bytes; /* of the program, now */

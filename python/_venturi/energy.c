@@ -196,11 +196,12 @@ static PyObject *meter_take(PyObject *object, PyObject *unused)
     vt_energy_take(self->meter, &sum);
     pthread_mutex_unlock(&self->lock);
     Py_END_ALLOW_THREADS return Py_BuildValue(
-        "NNNNNddNNNIKK", use_tuple(&sum.parts[VT_ENERGY_CPU]),
+        "NNNNNddNNNIKKdN", use_tuple(&sum.parts[VT_ENERGY_CPU]),
         use_tuple(&sum.parts[VT_ENERGY_MEMORY]), use_tuple(&sum.parts[VT_ENERGY_GPU]),
         use_tuple(&sum.parts[VT_ENERGY_PLATFORM]), use_tuple(&sum.all), sum.wall_s, sum.unknown_s,
         known(sum.own_cpu_s), known(sum.busy_cpu_s), known(sum.idle_watts), sum.idle_how,
-        (unsigned long long)sum.resident_bytes, (unsigned long long)sum.takes);
+        (unsigned long long)sum.resident_bytes, (unsigned long long)sum.takes, sum.meter_cpu_s,
+        known(sum.meter_j));
 }
 
 /* Whether an exception is set: a signal came, whose handler raised one. */

@@ -64,7 +64,8 @@ def items_total() -> Tuple[int, int, int]:
 UseTuple = Tuple[Optional[float], Optional[float], Optional[float], int]
 # CPU, memory, GPU, platform, all; wall, unknown, own CPU, busy CPU: seconds; watts at rest, how; resident bytes; readings
 SumTuple = Tuple[
-    UseTuple, UseTuple, UseTuple, UseTuple, UseTuple, float, float, Optional[float], Optional[float], Optional[float], int, int, int
+    UseTuple, UseTuple, UseTuple, UseTuple, UseTuple, float, float, Optional[float], Optional[float], Optional[float], int, int, int, float,
+    Optional[float]
 ]
 # name, from, part, how, inside, note, watts, idle watts, joules, unknown seconds, wraps, gaps, whether it is known, whether it is over
 SourceTuple = Tuple[str, str, int, int, int, str, float, float, float, float, int, int, bool, bool]

@@ -209,11 +209,13 @@ static const char *stated(const vt_recording *recording, const char *key, char *
 static void load_footing(struct vti_energy *energy, const vt_recording *recording)
 {
     char texts[4][STATED_BYTES];
+    const struct vti_energy_stated then = {
+        .country = stated(recording, "energy.country", texts[0]),
+        .intensity = stated(recording, "energy.intensity", texts[1]),
+        .pue = stated(recording, "energy.pue", texts[2]),
+        .wue = stated(recording, "energy.wue", texts[3])};
 
-    if (vti_footing_set(&energy->footing, stated(recording, "energy.country", texts[0]),
-                        stated(recording, "energy.intensity", texts[1]),
-                        stated(recording, "energy.pue", texts[2]),
-                        stated(recording, "energy.wue", texts[3])))
+    if (vti_footing_set(&energy->footing, &then))
         energy->footing = (struct vti_footing){0};
 }
 

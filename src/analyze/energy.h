@@ -130,8 +130,18 @@ const char *vti_energy_by_word(enum vti_energy_by by);
 void vti_energy_add_json(struct vti_json *json, const struct vti_energy *energy,
                          const struct vti_footing *footing);
 
-/* Reads what the user states: a country (three letters or a name), grams a kWh, factors; NULL: not stated. Negative with a message. */
-int vti_footing_set(struct vti_footing *footing, const char *country, const char *intensity,
-                    const char *pue, const char *wue);
+/* What a user states about power, as it was given; NULL: not said. */
+struct vti_energy_stated {
+    const char *country;   /* three letters, two, or a name */
+    const char *intensity; /* grams of CO2e for a kWh */
+    const char *pue;       /* power of the building for each of the computers */
+    const char *wue;       /* litres of water for a kWh */
+};
+
+/* What is stated takes its place in the footing. Negative with a message. */
+int vti_footing_set(struct vti_footing *footing, const struct vti_energy_stated *stated);
+
+/* The same of a recording's, in the place of what was stated when it was made. Also an error: something is stated, and there is no energy. */
+int vti_energy_state(struct vti_energy *energy, const struct vti_energy_stated *stated);
 
 #endif

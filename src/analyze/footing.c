@@ -37,9 +37,10 @@ static int set_number(double *to, const char *what, const char *text, double lea
     return 0;
 }
 
-int vti_footing_set(struct vti_footing *footing, const char *country, const char *intensity,
-                    const char *pue, const char *wue)
+int vti_footing_set(struct vti_footing *footing, const struct vti_energy_stated *stated)
 {
+    const char *country = stated->country;
+    const char *intensity = stated->intensity;
     const char *iso3;
     const char *name;
     double grams;
@@ -47,7 +48,8 @@ int vti_footing_set(struct vti_footing *footing, const char *country, const char
 
     if (country && intensity)
         return vti_fail(VTI_E_USAGE, "one of --country and --intensity");
-    if (set_number(&footing->pue, "--pue", pue, 1) || set_number(&footing->wue, "--wue", wue, 0) ||
+    if (set_number(&footing->pue, "--pue", stated->pue, 1) ||
+        set_number(&footing->wue, "--wue", stated->wue, 0) ||
         set_number(&footing->intensity, "--intensity", intensity, 0))
         return VTI_E_USAGE;
     if (intensity)
@@ -63,4 +65,15 @@ int vti_footing_set(struct vti_footing *footing, const char *country, const char
     footing->intensity = grams;
     snprintf(footing->source, sizeof footing->source, "%s %d, %s", name, year, vt_grid_source());
     return 0;
+}
+
+int vti_energy_state(struct vti_energy *energy, const struct vti_energy_stated *stated)
+{
+    if (!stated->country && !stated->intensity && !stated->pue && !stated->wue)
+        return 0;
+    if (!energy->tree_count)
+        return vti_fail(VTI_E_EMPTY,
+                        "--country, --intensity, --pue and --wue: it holds no energy (record with "
+                        "`venturi run --energy`)");
+    return vti_footing_set(&energy->footing, stated);
 }

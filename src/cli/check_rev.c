@@ -1,22 +1,27 @@
 /*
  * check_rev.c - two revisions of a repository, each in a worktree of its own, prepared and then run in turn.
  *
- * The worktrees lie in a folder for temporary files and are gone when we are, also after a failure or a signal. The repository's
- * own files are not touched.
+ * The worktrees lie in a folder for temporary files and are gone when we are, also after a failure or a signal; those of one that
+ * was killed are gone with the next, which can take the lock that it left. The repository's own files are not touched.
  */
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define FOLDER "venturi-check-XXXXXX"
+
 struct trees {
     char *folder;   /* owned, as all texts */
+    int lock;       /* of a file in it, as long as we are there; -1: none */
     char *prefix;   /* of the current folder in the repository */
     char *names[2]; /* of the revisions, as they were given */
     char *commits[2];
@@ -147,12 +152,41 @@ static int set_up(struct vti_checking *checking, struct trees *trees, int side)
     return code;
 }
 
+/* The descriptor, -1 if somebody else has it; nothing that we start inherits it. */
+static int lock_folder(const char *folder, int flags)
+{
+    char *path = NULL;
+    int fd = -1;
+
+    if (asprintf(&path, "%s/lock", folder) < 0)
+        return -1;
+    fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+        close(fd);
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+static void remove_folder(const char *folder, int lock)
+{
+    char *path = NULL;
+
+    if (lock >= 0 && asprintf(&path, "%s/lock", folder) >= 0) {
+        unlink(path);
+        free(path);
+    }
+    rmdir(folder);
+    if (lock >= 0)
+        close(lock);
+}
+
 static int make_folder(struct trees *trees)
 {
     const char *parent = getenv("TMPDIR");
 
-    if (asprintf(&trees->folder, "%s/venturi-check-XXXXXX", parent && *parent ? parent : "/tmp") <
-        0) {
+    if (asprintf(&trees->folder, "%s/" FOLDER, parent && *parent ? parent : "/tmp") < 0) {
         trees->folder = NULL;
         return vti_cmd_fail("check", "out of memory");
     }
@@ -161,6 +195,7 @@ static int make_folder(struct trees *trees)
         trees->folder = NULL;
         return vti_cmd_fail("check", "cannot make a folder for worktrees");
     }
+    trees->lock = lock_folder(trees->folder, O_CREAT);
     return 0;
 }
 
@@ -205,9 +240,49 @@ static void remove_trees(struct trees *trees)
         free(trees->where[side]);
     }
     if (trees->folder)
-        rmdir(trees->folder);
+        remove_folder(trees->folder, trees->lock);
     free(trees->folder);
     free(trees->prefix);
+}
+
+/* A worktree that git knows: ours, if it lies in a folder of our name, and left behind if that one's lock can be taken. */
+static void consider_leftover(char *path)
+{
+    char *slash = strrchr(path, '/');
+    char *name;
+    int lock;
+
+    if (!slash || (strcmp(slash + 1, side_names[0]) && strcmp(slash + 1, side_names[1])))
+        return;
+    *slash = 0;
+    name = strrchr(path, '/');
+    if (!name || strlen(name + 1) != strlen(FOLDER) ||
+        strncmp(name + 1, FOLDER, strlen(FOLDER) - 6) || (lock = lock_folder(path, 0)) < 0)
+        return;
+    for (int side = 0; side < 2; side++) {
+        char *tree = NULL;
+
+        if (asprintf(&tree, "%s/%s", path, side_names[side]) >= 0) {
+            remove_tree(tree);
+            free(tree);
+        }
+    }
+    remove_folder(path, lock);
+}
+
+/* What one that was killed left: nobody else would ever take it away. */
+static void remove_leftovers(void)
+{
+    char *words[] = {"git", "worktree", "list", "--porcelain", NULL};
+    struct vti_spawned spawned;
+    int code = vti_spawn(&spawned, words, NULL);
+    char *rest = code || spawned.status ? NULL : (char *)spawned.out.data;
+    char *line;
+
+    while (rest && (line = strsep(&rest, "\n")))
+        if (!strncmp(line, "worktree ", 9))
+            consider_leftover(line + 9);
+    vti_spawned_fini(&spawned);
 }
 
 static int name_side(struct vti_checking *checking, const struct trees *trees, int side)
@@ -223,7 +298,7 @@ static int name_side(struct vti_checking *checking, const struct trees *trees, i
 
 int vti_check_revisions(struct vti_checking *checking)
 {
-    struct trees trees = {0};
+    struct trees trees = {.lock = -1};
     int code = split(&trees, checking->rev);
 
     if (!code)
@@ -232,8 +307,10 @@ int vti_check_revisions(struct vti_checking *checking)
         code = find_prefix(&trees);
     if (!code)
         code = find_commits(&trees);
-    if (!code)
+    if (!code) {
+        remove_leftovers();
         code = make_folder(&trees);
+    }
     for (int side = 0; side < 2 && !code; side++) {
         code = make_tree(&trees, side);
         if (!code)
@@ -243,6 +320,10 @@ int vti_check_revisions(struct vti_checking *checking)
     }
     if (!code)
         code = vti_check_live(checking);
+    if (!code && !strcmp(trees.commits[0], trees.commits[1]))
+        vti_buf_printf(&checking->comparison.notes,
+                       "both revisions are one commit, %.10s: nothing can have changed\n",
+                       trees.commits[0]);
     if (!code && !checking->selftest)
         code = vti_check_explain(checking); /* while the worktrees are there */
     remove_trees(&trees);

@@ -59,11 +59,8 @@ static enum vti_energy_by choose(const struct request *request, const struct vti
 /* What is stated now takes the place of what was stated then. */
 static int set_footing(struct request *request, const struct vti_energy *energy)
 {
-    const struct vti_energy_stated *stated = &request->stated;
-
     request->view.footing = energy->footing;
-    return vti_footing_set(&request->view.footing, stated->country, stated->intensity, stated->pue,
-                           stated->wue);
+    return vti_footing_set(&request->view.footing, &request->stated);
 }
 
 static int print(const struct request *request)

@@ -23,6 +23,10 @@ enum {
     OPT_SORT,
     OPT_LIMIT,
     OPT_RAW,
+    OPT_COUNTRY,
+    OPT_INTENSITY,
+    OPT_PUE,
+    OPT_WUE,
     OPT_COLOR,
     OPT_JSON
 };
@@ -37,6 +41,10 @@ static const struct vti_option options[] = {
                   "what decides the order (total; of functions self)"},
     [OPT_LIMIT] = {'n', "limit", "N", "show N spans and functions (20); 0 shows all"},
     [OPT_RAW] = {0, "raw", NULL, "times as measured, with Venturi's own cost left in"},
+    [OPT_COUNTRY] = {0, "country", "ISO", "of energy: where the power comes from: FRA, DEU, …"},
+    [OPT_INTENSITY] = {0, "intensity", "G", "… or its grams of CO2e a kWh"},
+    [OPT_PUE] = {0, "pue", "X", "power of the building for each of the computer's (1)"},
+    [OPT_WUE] = {0, "wue", "L", "litres of water a kWh"},
     [OPT_COLOR] = {0, "color", "auto|always|never", "colour: auto on a terminal without NO_COLOR"},
     [OPT_JSON] = {0, "json", NULL, "write JSON"},
     {0},
@@ -70,6 +78,10 @@ static int take_arguments(struct request *request, int argc, char **argv)
         [OPT_SORT] = {.text = &request->sort},
         [OPT_LIMIT] = {.text = &limit},
         [OPT_RAW] = {.is_set = &request->is_raw},
+        [OPT_COUNTRY] = {.text = &request->page.stated.country},
+        [OPT_INTENSITY] = {.text = &request->page.stated.intensity},
+        [OPT_PUE] = {.text = &request->page.stated.pue},
+        [OPT_WUE] = {.text = &request->page.stated.wue},
         [OPT_COLOR] = {.text = &color},
         [OPT_JSON] = {.is_set = &request->is_json},
     };
@@ -90,6 +102,8 @@ static int take_arguments(struct request *request, int argc, char **argv)
         code = vti_cmd_fail("report",
                             "--open, --events, --no-source and --force are for a page: use "
                             "-o page.html");
+    if (!code && !vti_energy_stated_check("report", &request->page.stated))
+        code = VTI_EXIT_BAD;
     request->page.file = request->file;
     return code;
 }
@@ -153,6 +167,8 @@ static int show(vt_recording *recording, void *arg)
     struct vti_report report = {.sort = request->sort, .limit = request->limit};
     int code = vti_study_load(&report.study, recording, request->is_raw);
 
+    if (!code)
+        code = vti_energy_state(&report.study.energy, &request->page.stated);
     if (!code)
         code = vti_findings_make(&report.study, &report.findings);
     if (!code) {

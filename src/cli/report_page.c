@@ -54,9 +54,10 @@ static int write_page(vt_recording *recording, void *arg)
 
 int vti_report_page(const struct vti_report_page *request)
 {
-    struct job job = {
-        .request = request,
-        .options = {.has_no_source = request->has_no_source, .progress = vti_page_output_progress}};
+    struct job job = {.request = request,
+                      .options = {.has_no_source = request->has_no_source,
+                                  .stated = request->stated,
+                                  .progress = vti_page_output_progress}};
     int code = vti_reading_check("report", request->file);
 
     if (!code)

@@ -2,6 +2,7 @@
 #ifndef VENTURI_CLI_REPORT_PAGE_H
 #define VENTURI_CLI_REPORT_PAGE_H
 
+#include "cli/energy_options.h"
 #include "cli/page_output.h"
 
 struct vti_report_page {
@@ -9,6 +10,7 @@ struct vti_report_page {
     struct vti_page_output output;
     const char *events; /* as it was typed, or NULL */
     bool has_no_source;
+    struct vti_energy_stated stated; /* checked */
 };
 
 /* An exit code, after one line on stderr. */

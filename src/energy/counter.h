@@ -56,6 +56,7 @@ struct vti_counter {
     /* The program's: */
     double window_j, window_s, share_j, share_s;
     double charged_s; /* time for which its part is known */
+    double meter_j;   /* of the readings themselves */
     struct vti_rest rest;
     double begin_j, begin_unknown_s; /* of a baseline */
     double baseline_watts;           /* negative: none */

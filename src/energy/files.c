@@ -24,6 +24,11 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t vti_energy_thread_ns(void)
+{
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static uint64_t boot_ns(void)
 {
     return clock_ns(CLOCK_BOOTTIME);

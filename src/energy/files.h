@@ -18,6 +18,9 @@ struct vti_energy_hooks {
 
 extern const struct vti_energy_hooks vti_energy_hooks_default;
 
+/* CPU time of this thread: what a reading takes is the difference of two. */
+uint64_t vti_energy_thread_ns(void);
+
 /* A file that holds a number, kept open. */
 struct vti_number_file {
     const struct vti_energy_hooks *hooks; /* borrowed */

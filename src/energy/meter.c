@@ -177,6 +177,7 @@ static void open_machine(vt_energy *meter, pid_t pid)
     else if (!pid || pid == getpid())
         meter->family.group = getpgrp();
     vti_family_round(&meter->family, meter->machine.last_pid, 0);
+    meter->is_self = is_real && (!pid || pid == getpid());
     meter->has_program = pid >= 0 && vti_family_add(&meter->family, pid ? pid : getpid());
 }
 

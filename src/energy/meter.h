@@ -34,10 +34,16 @@ struct vt_energy {
     struct vti_machine machine;
     struct vti_family family;
     bool has_program;
+    bool
+        is_self; /* the program is this process: our readings are in its CPU time, and are taken off */
     struct vti_share share;
     double own_s, busy_s, wall_s; /* since the first reading */
-    double window_own_s, window_busy_s, window_wall_s;
+    double window_own_s, window_busy_s, window_wall_s, window_meter_s;
     double step_own_s, step_busy_s, step_wall_s; /* of the last reading; negative: unknown */
+    double step_meter_s;
+    uint64_t begin_ns;      /* the thread's CPU time when this reading began */
+    uint64_t meter_ns;      /* CPU time of all readings that are over … */
+    uint64_t last_meter_ns; /* … and of all until the program's was last read */
     bool had_busy, had_own;
     uint64_t last_busy_ns, last_own_ns, resident_bytes;
     uint64_t taken_ns, looked_ns; /* looked: for sources that are new */

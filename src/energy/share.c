@@ -22,6 +22,13 @@ double vti_share_take(struct vti_share *share, double own_s, double busy_s, doub
     return 1;
 }
 
+double vti_share_apart(double apart_s, double busy_s, double wall_s)
+{
+    struct vti_share share = {0};
+
+    return vti_share_take(&share, apart_s, busy_s, wall_s);
+}
+
 bool vti_share_is_rest(double busy_s, double wall_s)
 {
     return busy_s <= VTI_SHARE_REST_CPUS * wall_s;

@@ -19,6 +19,9 @@ struct vti_share {
 /* Of an interval, 0 to 1. Never negative; nothing of what is not known (negative). */
 double vti_share_take(struct vti_share *share, double own_s, double busy_s, double wall_s);
 
+/* The same of what is neither the program's nor leaves anything for the next interval: the meter's own readings. */
+double vti_share_apart(double apart_s, double busy_s, double wall_s);
+
 /* Shares are settled over windows: whether these seconds are rest, which is never in one window with work, and whether a
  * window is long enough for steps of 10 ms not to matter. */
 bool vti_share_is_rest(double busy_s, double wall_s);

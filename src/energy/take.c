@@ -10,11 +10,33 @@
 
 /* ---- readings ------------------------------------------------------------------------------------ */
 
+/* The program's CPU time. What our own readings took of it is no work of the program's; it is cumulative, so that what one
+ * reading still does after this is taken off with the next. */
+static void take_own(vt_energy *meter)
+{
+    struct vti_family_total total;
+    uint64_t meter_ns = meter->meter_ns + vti_energy_thread_ns() - meter->begin_ns;
+    uint64_t own_ns;
+
+    vti_family_total(&meter->family, &total);
+    meter->resident_bytes = total.memory_bytes;
+    own_ns = total.cpu.all_ns;
+    if (meter->is_self)
+        own_ns = own_ns > meter_ns ? own_ns - meter_ns : 0;
+    if (meter->had_own)
+        meter->step_own_s = own_ns > meter->last_own_ns
+                                ? (double)(own_ns - meter->last_own_ns) / 1e9
+                                : 0;
+    if (!meter->had_own || own_ns > meter->last_own_ns)
+        meter->last_own_ns = own_ns;
+    meter->step_meter_s = meter->had_own ? (double)(meter_ns - meter->last_meter_ns) / 1e9 : 0;
+    meter->last_meter_ns = meter_ns;
+    meter->had_own = true;
+}
+
 /* What the program and the machine did since the last reading. */
 static void take_work(vt_energy *meter, uint64_t now_ns)
 {
-    struct vti_family_total total;
-
     meter->step_own_s = meter->step_busy_s = -1;
     meter->step_wall_s = meter->takes ? (double)(now_ns - meter->taken_ns) / 1e9 : 0;
     vti_machine_take(&meter->machine, false);
@@ -27,15 +49,7 @@ static void take_work(vt_energy *meter, uint64_t now_ns)
     if (!meter->has_program)
         return;
     vti_family_round(&meter->family, meter->machine.last_pid, now_ns);
-    vti_family_total(&meter->family, &total);
-    meter->resident_bytes = total.memory_bytes;
-    if (meter->had_own)
-        meter->step_own_s = total.cpu.all_ns > meter->last_own_ns
-                                ? (double)(total.cpu.all_ns - meter->last_own_ns) / 1e9
-                                : 0;
-    if (!meter->had_own || total.cpu.all_ns > meter->last_own_ns)
-        meter->last_own_ns = total.cpu.all_ns;
-    meter->had_own = true;
+    take_own(meter);
 }
 
 /* What the machine slept since the last reading; one clock stands meanwhile. */
@@ -55,15 +69,18 @@ static void settle(vt_energy *meter)
 {
     double part = vti_share_take(&meter->share, meter->window_own_s, meter->window_busy_s,
                                  meter->window_wall_s);
+    double meter_part = vti_share_apart(meter->window_meter_s, meter->window_busy_s,
+                                        meter->window_wall_s);
 
     for (size_t i = 0; i < meter->count; i++) {
         struct vti_counter *counter = meter->counters[i];
 
         counter->share_j += part * counter->window_j;
         counter->share_s += part * counter->window_s;
+        counter->meter_j += meter_part * counter->window_j;
         counter->window_j = counter->window_s = 0;
     }
-    meter->window_own_s = meter->window_busy_s = meter->window_wall_s = 0;
+    meter->window_own_s = meter->window_busy_s = meter->window_wall_s = meter->window_meter_s = 0;
 }
 
 /* Now: memory by what is resident, cards by what they say. */
@@ -108,16 +125,20 @@ static void charge(vt_energy *meter)
     meter->window_own_s += meter->step_own_s;
     meter->window_busy_s += meter->step_busy_s;
     meter->window_wall_s += meter->step_wall_s;
+    meter->window_meter_s += meter->step_meter_s;
     if (vti_share_is_settled(meter->window_busy_s, meter->window_wall_s))
         settle(meter);
 }
 
 void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
 {
-    uint64_t now_ns = meter->hooks.now_ns();
-    double asleep_s = take_sleep(meter, now_ns);
+    uint64_t now_ns;
+    double asleep_s;
     double load = -1;
 
+    meter->begin_ns = vti_energy_thread_ns();
+    now_ns = meter->hooks.now_ns();
+    asleep_s = take_sleep(meter, now_ns);
     if (now_ns < meter->taken_ns)
         now_ns = meter->taken_ns;
     take_work(meter, now_ns);
@@ -147,6 +168,7 @@ void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
     meter->takes++;
     if (sum)
         vti_meter_sum(meter, sum);
+    meter->meter_ns += vti_energy_thread_ns() - meter->begin_ns;
 }
 
 /* ---- rest ---------------------------------------------------------------------------------------- */

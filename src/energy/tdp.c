@@ -57,7 +57,7 @@ static void split(struct words *words, const char *name, size_t len)
     for (size_t i = 0; i < len && out < NAME_BYTES - 2; i++) {
         char c = (char)tolower((unsigned char)name[i]);
 
-        for (unsigned k = 0; k < 2; k++)
+        for (unsigned k = 0; k < 2 && c == '('; k++)
             if (len - i >= strlen(marks[k]) && !strncasecmp(name + i, marks[k], strlen(marks[k]))) {
                 i += strlen(marks[k]) - 1;
                 c = ' ';
@@ -114,13 +114,14 @@ static unsigned fit(const struct words *cpu, const struct words *entry)
     return has_word(entry, cpu->at[0]) && is_in(cpu, entry, !is_model) ? 1 : 0;
 }
 
-/* A word that must be in the table's name, so that most of the table is not split. */
+/* A word that must be in the table's name, so that most of the table is not split. Of a name without a model every one must be: the
+ * last is the rarest, its first is a maker that half of the table has. */
 static const char *telling_word(const struct words *cpu)
 {
     for (unsigned i = 0; i < cpu->count; i++)
         if (!is_noise(cpu->at[i]))
             return cpu->at[i];
-    return cpu->at[0];
+    return cpu->at[cpu->count - 1];
 }
 
 static bool contains(const char *line, size_t len, const char *word)

@@ -179,6 +179,8 @@ int vti_page_report(vt_recording *recording, const struct vti_page_options *opti
     code = vti_study_load(&study, recording, false);
     job.file = study.info.path;
     if (!code)
+        code = vti_energy_state(&study.energy, &options->stated);
+    if (!code)
         code = write_page(&job, sink);
     vti_study_fini(&study);
     vti_ids_fini(&job.sites);
@@ -210,6 +212,8 @@ int vti_page_report_file(const char *path, const struct vti_page_options *option
     struct vti_page_job job = {.file = path, .options = options, .study = &study};
     int code = load_file(&study, path);
 
+    if (!code)
+        code = vti_energy_state(&study.energy, &options->stated);
     if (!code)
         code = write_page(&job, sink);
     vti_study_fini(&study);

@@ -7,6 +7,7 @@
 #ifndef VENTURI_PAGE_REPORT_H
 #define VENTURI_PAGE_REPORT_H
 
+#include "analyze/energy.h"
 #include "export/export.h"
 
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 struct vti_page_options {
     uint64_t events; /* rows of spans, of async spans, of counters, of marks; UINT64_MAX: all */
     bool has_no_source;
+    struct vti_energy_stated stated;               /* in the place of what the recording has */
     void (*progress)(void *arg, const char *what); /* called when a part begins; or NULL */
     void *progress_arg;
 };

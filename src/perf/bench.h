@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define VTI_BENCH_MOST                                                                             \
+    1e18 /* of a file's values, but for plain figures: sums and ratios stay finite */
+
 enum vti_quantity_kind {
     VTI_QUANTITY_CPU,    /* seconds of CPU time: decides */
     VTI_QUANTITY_WALL,   /* seconds: only shown, unless there is no CPU time */

@@ -16,8 +16,9 @@
 struct found {
     struct vti_buf name, unit;
     bool is_aggregate;
-    double cpu, wall; /* of google-benchmark, in its unit; NaN: none */
-    double *values;   /* owned; of the others, in seconds */
+    double cpu, wall;   /* of google-benchmark, in its unit; NaN: none */
+    double allocations; /* … of one turn, where a program counts them */
+    double *values;     /* owned; of the others, in seconds */
     size_t count, room;
     bool is_known;     /* had a key that only such files have */
     bool is_iteration; /* its times are of one turn of a loop, as all but hyperfine's */
@@ -117,6 +118,8 @@ static void take_benchmark(struct found *found, struct vti_json_scan *scan)
             found->is_known = found->is_iteration = true;
         else if (is(&key, "real_time") && vti_json_scan_double(scan, &found->wall))
             found->is_known = found->is_iteration = true;
+        else if (is(&key, "allocs_per_iter") && vti_json_scan_double(scan, &found->allocations))
+            ;
         else if (is(&key, "times"))
             take_values(found, scan);
         else if (is(&key, "metadata"))
@@ -138,13 +141,13 @@ static double unit_of(const struct found *found)
                                     : 1e-9;
 }
 
-/* As in files of our own: a time that cannot be is no time. */
-static int note_time(struct vti_bench_entry *entry, const char *name, enum vti_quantity_kind kind,
-                     double seconds)
+/* As in files of our own: a time or a count that cannot be is none. */
+static int note(struct vti_bench_entry *entry, const char *name, enum vti_quantity_kind kind,
+                double value)
 {
-    if (!(seconds >= 0 && isfinite(seconds)))
-        return vti_fail(VTI_E_DAMAGED, "a value of %s is negative or no number", name);
-    return vti_bench_note(entry, name, kind, seconds);
+    if (!(value >= 0 && value <= VTI_BENCH_MOST))
+        return vti_fail(VTI_E_DAMAGED, "a value of %s is negative, too large or no number", name);
+    return vti_bench_note(entry, name, kind, value);
 }
 
 static int keep_benchmark(struct vti_bench *bench, const struct found *found)
@@ -163,11 +166,13 @@ static int keep_benchmark(struct vti_bench *bench, const struct found *found)
     if (!entry || (found->is_iteration && vti_bench_text(&entry->mode, VTI_MODE_ITERATIONS)))
         return VTI_E_NOMEM;
     for (size_t i = 0; i < found->count && !code; i++)
-        code = note_time(entry, "wall", VTI_QUANTITY_WALL, found->values[i]);
+        code = note(entry, "wall", VTI_QUANTITY_WALL, found->values[i]);
     if (!code && !isnan(found->cpu))
-        code = note_time(entry, "cpu", VTI_QUANTITY_CPU, found->cpu * unit_of(found));
+        code = note(entry, "cpu", VTI_QUANTITY_CPU, found->cpu * unit_of(found));
     if (!code && !isnan(found->wall))
-        code = note_time(entry, "wall", VTI_QUANTITY_WALL, found->wall * unit_of(found));
+        code = note(entry, "wall", VTI_QUANTITY_WALL, found->wall * unit_of(found));
+    if (!code && !isnan(found->allocations))
+        code = note(entry, "allocations", VTI_QUANTITY_COUNT, found->allocations);
     return code;
 }
 
@@ -180,7 +185,7 @@ static int take_list(struct vti_bench *bench, struct vti_json_scan *scan)
     if (!vti_json_take(scan, '['))
         return 0;
     while (!scan->failed && vti_json_next_item(scan, &is_first)) {
-        struct found found = {.cpu = NAN, .wall = NAN};
+        struct found found = {.cpu = NAN, .wall = NAN, .allocations = NAN};
 
         take_benchmark(&found, scan);
         if (found.is_known && !found.is_aggregate && !scan->failed) {

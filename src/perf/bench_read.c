@@ -105,8 +105,9 @@ static int read_values(struct vti_bench_entry *entry, const char *name, enum vti
             return vti_fail(VTI_E_LIMIT, "more than %d values of %s", MOST_VALUES, name);
         if (!vti_json_scan_double(scan, &value))
             break;
-        if (kind != VTI_QUANTITY_VALUE && !(value >= 0 && isfinite(value)))
-            return vti_fail(VTI_E_DAMAGED, "a value of %.100s is negative or no number", name);
+        if (kind != VTI_QUANTITY_VALUE && !(value >= 0 && value <= VTI_BENCH_MOST))
+            return vti_fail(VTI_E_DAMAGED, "a value of %.100s is negative, too large or no number",
+                            name);
         code = vti_bench_note(entry, name, kind, value);
     }
     return code;
@@ -134,6 +135,8 @@ static int read_quantity(struct vti_bench_entry *entry, struct vti_json_scan *sc
             kind = vti_json_scan_string(scan, text) ? kind_of((const char *)text->data) : kind;
         else if (is(&key, "share"))
             vti_json_scan_double(scan, &share);
+        else if (is(&key, "values") && name && vti_bench_find(entry, name))
+            code = vti_fail(VTI_E_DAMAGED, "the values of %.100s stand there twice", name);
         else if (is(&key, "values") && name)
             code = read_values(entry, name, kind, scan);
         else

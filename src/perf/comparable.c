@@ -82,7 +82,7 @@ static bool is_first_of_name(struct vti_comparison *comparison, const struct vti
         return true;
     comparison->is_incomplete = true;
     vti_comparison_say(&comparison->doubts,
-                       "two commands of one side are called %s: only the first was compared",
+                       "two commands of one side are called '%s': only the first was compared",
                        entry->name);
     return false;
 }

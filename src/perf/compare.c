@@ -50,13 +50,6 @@ static void compare_counts(struct vti_compared *row, const struct vti_quantity *
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-static bool has_cpu(const struct vti_bench_entry *entry)
-{
-    const struct vti_quantity *cpu = vti_bench_find(entry, "cpu");
-
-    return cpu && cpu->count;
-}
-
 static bool decides(const struct vti_bench_entry *base, const struct vti_bench_entry *now,
                     const struct vti_quantity *quantity, const struct vti_compare_options *options)
 {
@@ -67,7 +60,7 @@ static bool decides(const struct vti_bench_entry *base, const struct vti_bench_e
     if (quantity->kind == VTI_QUANTITY_TIME)
         return quantity->count >= rules->least_apart && quantity->share >= rules->share;
     if (quantity->kind == VTI_QUANTITY_WALL)
-        return !has_cpu(base) || !has_cpu(now);
+        return !vti_compare_has_time(base, "cpu") || !vti_compare_has_time(now, "cpu");
     return quantity->kind == VTI_QUANTITY_CPU;
 }
 
@@ -81,9 +74,13 @@ static int add_row(struct vti_comparison *comparison, const struct vti_bench_ent
     bool has_items = vti_compare_has_items(base) && vti_compare_has_items(now);
     struct vti_compared row = {.entry = base->name, .name = quantity->name, .kind = quantity->kind};
     bool is_memory = quantity->kind == VTI_QUANTITY_MEMORY;
+    bool is_time = quantity->kind == VTI_QUANTITY_CPU || quantity->kind == VTI_QUANTITY_WALL;
     int code = 0;
 
     if (!other || !other->count || !quantity->count || quantity->kind == VTI_QUANTITY_VALUE)
+        return 0;
+    if (is_time &&
+        (!vti_compare_has_time(base, quantity->name) || !vti_compare_has_time(now, quantity->name)))
         return 0;
     row.p = row.p_less = row.adjusted = 1;
     row.is_iteration = !strcmp(base->mode, VTI_MODE_ITERATIONS) ||

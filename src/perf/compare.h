@@ -84,6 +84,8 @@ void vti_compare_missing(struct vti_comparison *comparison, const struct vti_ben
                          const struct vti_bench_entry *now,
                          const struct vti_compare_options *options);
 bool vti_compare_has_items(const struct vti_bench_entry *entry); /* above zero in every run */
+/* Above zero in one: a program that took no time in any run was not measured. */
+bool vti_compare_has_time(const struct vti_bench_entry *entry, const char *name);
 
 /* One sentence more, on one line whatever names are in it. */
 void vti_comparison_say(struct vti_buf *lines, const char *format, ...)

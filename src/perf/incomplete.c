@@ -45,6 +45,26 @@ static bool has_values(const struct vti_bench_entry *entry, const char *name)
     return quantity && quantity->count;
 }
 
+bool vti_compare_has_time(const struct vti_bench_entry *entry, const char *name)
+{
+    const struct vti_quantity *quantity = vti_bench_find(entry, name);
+
+    for (size_t i = 0; quantity && i < quantity->count; i++)
+        if (quantity->values[i] > 0)
+            return true;
+    return false;
+}
+
+/* CPU time that is nothing in every run; times of the wall decide then, if there are any. */
+static void note_nothing(struct vti_comparison *comparison, const struct vti_bench_entry *entry,
+                         const char *side)
+{
+    if (has_values(entry, "cpu") && !vti_compare_has_time(entry, "cpu"))
+        vti_comparison_say(&comparison->notes,
+                           "%s: the CPU time of %s is 0 in every run: it was not measured",
+                           title(entry), side);
+}
+
 static bool is_decided(const struct vti_comparison *comparison, const struct vti_bench_entry *entry,
                        bool by_time)
 {
@@ -61,8 +81,8 @@ static bool is_decided(const struct vti_comparison *comparison, const struct vti
 static void miss_times(struct vti_comparison *comparison, const struct vti_bench_entry *base,
                        const struct vti_bench_entry *now)
 {
-    bool is_timed[2] = {has_values(base, "cpu") || has_values(base, "wall"),
-                        has_values(now, "cpu") || has_values(now, "wall")};
+    bool is_timed[2] = {vti_compare_has_time(base, "cpu") || vti_compare_has_time(base, "wall"),
+                        vti_compare_has_time(now, "cpu") || vti_compare_has_time(now, "wall")};
     bool suffices = !is_timed[0] && comparison->counts_suffice &&
                     is_decided(comparison, base, false);
 
@@ -172,6 +192,8 @@ void vti_compare_missing(struct vti_comparison *comparison, const struct vti_ben
                          const struct vti_compare_options *options)
 {
     note_items(comparison, base, now);
+    note_nothing(comparison, base, "the base");
+    note_nothing(comparison, now, "the new side");
     miss_times(comparison, base, now);
     miss_gates(comparison, base, now, options->gates);
     miss_counts(comparison, base, now, options);

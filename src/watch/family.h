@@ -61,8 +61,9 @@ struct vti_family {
     uint64_t looked[2]
                    [VTI_LOOKED_BITS / 64]; /* numbers that were seen to be others', in two rounds */
     int looked_at;
-    bool is_search_due;                  /* through all processes of the machine … */
-    uint64_t searched_ns;                /* … which is done now and then */
+    bool is_below_due;    /* of one that was there before us: it may have children … */
+    bool is_search_due;   /* through all processes of the machine … */
+    uint64_t searched_ns; /* … which is done now and then */
     pid_t ancestors[VTI_ANCESTORS_MOST]; /* of ours: who gets processes whose parents have ended */
     unsigned ancestor_count;
     /* Of processes that are gone and in nobody's numbers; less what others had used before our time. */

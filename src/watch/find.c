@@ -3,18 +3,23 @@
  *
  * The kernel tells the number that it gave to a process last. If that is what it was there is nothing to find; if it has
  * gone up a little the numbers in between are tried; else all processes of the machine are, but not often: those that
- * have come and gone meanwhile are in the numbers of who waited for them.
+ * have come and gone meanwhile are in the numbers of who waited for them. Of a process that was there before us the kernel
+ * lists the children: to go through all of a machine with thousands would take longer than all the rest of a start.
  */
 #include "watch/find.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NUMBERS_MOST ((pid_t)VTI_LOOKED_BITS / 2)
 #define SEARCHES_MOST 8
+#define CHILDREN_BYTES 4096
+#define LISTS_MOST 5
 #define SEARCH_INTERVAL_NS 1000000000u
 #define SESSION_VARIABLE "VENTURI_SESSION"
 
@@ -84,6 +89,84 @@ static void consider_numbers(struct vti_family *family, pid_t last_pid)
     family->looked_at = !family->looked_at;
 }
 
+/* The children of a thread: all, or -1. One that ends while they are listed may hide another: the same twice is right. */
+static ssize_t list_children(const char *path, char text[CHILDREN_BYTES])
+{
+    char again[CHILDREN_BYTES];
+    ssize_t got = -1;
+
+    for (int left = LISTS_MOST; left; left--) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t before = got;
+
+        if (fd < 0)
+            return -1;
+        memcpy(again, text, before > 0 ? (size_t)before : 0);
+        got = read(fd, text, CHILDREN_BYTES - 1);
+        close(fd);
+        if (got < 0 || got == CHILDREN_BYTES - 1)
+            return -1;
+        text[got] = 0;
+        if (got == before && !memcmp(again, text, (size_t)got))
+            return got;
+    }
+    return -1;
+}
+
+static bool consider_children(struct vti_family *family, pid_t pid, const char *thread)
+{
+    char text[CHILDREN_BYTES];
+    char path[512];
+    char *end;
+
+    snprintf(path, sizeof path, "%s/%ld/task/%s/children", family->source->root, (long)pid, thread);
+    if (list_children(path, text) < 0)
+        return false;
+    for (char *at = text;; at = end) {
+        long child = strtol(at, &end, 10);
+
+        if (end == at)
+            return true;
+        consider(family, (pid_t)child);
+    }
+}
+
+/* False if the kernel does not list them all. */
+static bool search_children(struct vti_family *family, pid_t pid)
+{
+    char path[512];
+    bool has_all = false;
+    struct dirent *entry;
+    DIR *folder;
+
+    snprintf(path, sizeof path, "%s/%ld/task", family->source->root, (long)pid);
+    folder = opendir(path);
+    while (folder && (entry = readdir(folder)))
+        if (isdigit((unsigned char)entry->d_name[0])) {
+            has_all = consider_children(family, pid, entry->d_name);
+            if (!has_all)
+                break;
+        }
+    if (folder)
+        closedir(folder);
+    return has_all;
+}
+
+/* All below those that are watched; those that are found come first, and are asked in their turn. */
+static bool search_below(struct vti_family *family)
+{
+    uint32_t before;
+    int left = SEARCHES_MOST;
+
+    do {
+        before = family->number;
+        for (const struct vti_watched *w = family->watched; w; w = w->next)
+            if (!search_children(family, w->pid))
+                return false;
+    } while (family->number != before && --left);
+    return true;
+}
+
 static void search_once(struct vti_family *family)
 {
     DIR *folder = opendir(family->source->root);
@@ -108,6 +191,20 @@ static void search_all(struct vti_family *family)
     } while (family->number != before && --left);
 }
 
+/* Orphans with a session in their environment are nobody's children. */
+static void search(struct vti_family *family, uint64_t now_ns)
+{
+    bool is_all = family->is_search_due || family->session;
+
+    if (!(family->is_search_due || family->is_below_due) ||
+        now_ns < family->searched_ns + SEARCH_INTERVAL_NS)
+        return;
+    family->is_search_due = family->is_below_due = false; /* who is found may have children, too */
+    family->searched_ns = now_ns;
+    if (is_all || !search_below(family))
+        search_all(family);
+}
+
 void vti_family_find_new(struct vti_family *family, pid_t last_pid, uint64_t now_ns)
 {
     bool is_quiet = last_pid && last_pid == family->last_pid && last_pid == family->pid_before;
@@ -118,11 +215,7 @@ void vti_family_find_new(struct vti_family *family, pid_t last_pid, uint64_t now
         if (is_small)
             consider_numbers(family, last_pid);
         family->is_search_due |= !is_quiet && !is_small;
-        if (family->is_search_due && now_ns >= family->searched_ns + SEARCH_INTERVAL_NS) {
-            family->is_search_due = false;
-            family->searched_ns = now_ns;
-            search_all(family);
-        }
+        search(family, now_ns);
     }
     family->pid_before = family->last_pid ? family->last_pid : last_pid;
     family->last_pid = last_pid;

@@ -155,6 +155,25 @@ def test_a_signal_leaves_nothing_behind(venturi, repository, temporary, tmp_path
     assert has_ended(int(started.read_text()))
 
 
+def test_what_a_killed_one_left_goes_with_the_next(venturi, repository, temporary, tmp_path):
+    """But not what one that is still at work has."""
+    started = tmp_path / "started"
+    child = subprocess.Popen([venturi.path, "check", "--rev", "HEAD~1..HEAD", "--no-counts", "--", "sh", "-c",
+                              "echo $$ > %s; exec sleep 600" % started], cwd=repository, env={**os.environ, "TMPDIR": str(temporary)})
+    while not (started.exists() and started.read_text().strip()):
+        time.sleep(0.01)
+    again = ("--rev", "HEAD..HEAD", "--no-counts", "--pairs", "8", "--", "true")
+    done = check_rev(venturi, repository, temporary, *again, check=0)
+    assert "both revisions are one commit" in done.stdout
+    assert git(repository, "worktree", "list").count("\n") == 3 and len(leftovers(temporary)) == 1
+    child.kill()
+    child.wait()
+    os.kill(int(started.read_text()), signal.SIGKILL)
+    assert git(repository, "worktree", "list").count("\n") == 3
+    check_rev(venturi, repository, temporary, *again, check=0)
+    assert is_clean(repository, temporary)
+
+
 def test_further_signals_do_not_stop_the_tidying(venturi, repository, temporary, tmp_path):
     """The command does not listen to the first signal, so that others come while it is waited for."""
     started = tmp_path / "started"

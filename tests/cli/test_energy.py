@@ -200,6 +200,27 @@ def test_what_was_stated_when_it_was_recorded(energy, tmp_path):
     assert found["co2e_g"] == pytest.approx(50 / 3.6e6 * 2 * 100, rel=1e-12) and found["water_l"] > 0
 
 
+def test_a_report_may_be_told_where(venturi, energy, make_recording, tmp_path):
+    """In the terminal, as JSON and as a page what `energy` says; what nothing can be said of is refused, and no page is left."""
+    path = simple(tmp_path)
+    stated = ["--country", "FRA", "--pue", "1.5", "--wue", "2"]
+    told = energy(path, *stated)
+    found = json.loads(venturi("report", "--json", *stated, path, check=0).stdout)["energy"]
+    assert {key: found[key] for key in ("co2e_g", "water_l", "pue", "intensity_source")} == {
+        key: told[key] for key in ("co2e_g", "water_l", "pue", "intensity_source")}
+    text = venturi("report", *stated, path, check=0).stdout
+    assert "PUE 1.5" in text and "g of CO2e a kWh: France" in text and "CO2e not known" not in text
+    page = tmp_path / "page.html"
+    venturi("report", *stated, path, "-o", page, check=0)
+    directory = page.read_text().split('id="venturi-directory">')[1].split("</script>")[0]
+    assert json.loads(directory)["recordings"][0]["energy"]["co2e_g"] == told["co2e_g"]
+    for options in ([], ["-o", tmp_path / "none.html"]):
+        done = venturi("report", "--country", "FRA", make_recording(), *options, check=2)
+        assert done.stdout == "" and "holds no energy" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "none.html").exists()
+    assert "--pue 0.5" in venturi("report", "--pue", "0.5", path, check=2).stderr
+
+
 def test_what_was_stated_and_makes_no_sense(energy, tmp_path):
     recording = Metered()
     recording.meta(**{"energy.country": "\x1b[31m", "energy.pue": "nan"})

@@ -74,9 +74,10 @@ int main(int argc, char **argv)
         work(argv[1]);
     }
     printf("{\"gross\": %.6f, \"share\": %.6f, \"dynamic\": %.6f, \"how\": %" PRIu32
-           ", \"wall\": %.6f, \"unknown\": %.6f, \"own\": %.6f, \"busy\": %.6f, \"sources\": [",
+           ", \"wall\": %.6f, \"unknown\": %.6f, \"own\": %.6f, \"busy\": %.6f, \"meter\": %.6f, "
+           "\"meter_j\": %.6f, \"sources\": [",
            sum.all.gross_j, sum.all.share_j, sum.all.dynamic_j, sum.all.how, sum.wall_s,
-           sum.unknown_s, sum.own_cpu_s, sum.busy_cpu_s);
+           sum.unknown_s, sum.own_cpu_s, sum.busy_cpu_s, sum.meter_cpu_s, sum.meter_j);
     for (size_t i = 0; i < vt_energy_source_count(meter); i++) {
         const struct vt_energy_source *source = vt_energy_source_get(meter, i);
 

@@ -31,6 +31,16 @@ def test_all_of_one_process_is_in_its_row(tmp_path, sysfs, command):
     assert min(rows_and_whole(tmp_path / "out.vt", sysfs, command) for _ in range(3)) <= 0.01
 
 
+def test_who_reads_is_not_charged(tmp_path, sysfs):
+    """Readings are the recorder's work: a program that sleeps pays for its start alone."""
+    path = tmp_path / "out.vt"
+    subprocess.run([VENTURI, "run", "-q", "--energy=100", "-o", str(path), "sleep", "3"], check=True, timeout=60,
+                   env={**os.environ, "VENTURI_SYSFS": str(sysfs), "VENTURI_NVML": ""})
+    machine = json.loads(tool("energy", "--json", path).stdout)["machines"][0]
+    assert machine["cpu"]["share_j"] <= 0.01 * machine["cpu"]["gross_j"], machine
+    assert machine["cpu_s"] <= 0.01 * 0.1 * machine["wall_s"], machine  # also if nobody else had done anything
+
+
 def test_readings_a_second_stand_behind_a_sign(tmp_path):
     done = tool("run", "--energy", "5", "-o", tmp_path / "out.vt", "true", check=False)
     assert done.returncode == 127 and "did you mean --energy=5?" in done.stderr

@@ -23,14 +23,24 @@ static uint64_t clock_ns, asleep_ns;
 static int events[EVENTS_MOST][2]; /* pipes: an event cannot be read at an offset */
 static size_t event_count;
 int kit_event_error;
+double kit_reading_cost_s;
 
 static uint64_t now(void)
 {
     return clock_ns;
 }
 
+void kit_burn(double seconds)
+{
+    uint64_t end_ns = vti_energy_thread_ns() + (uint64_t)(seconds * 1e9);
+
+    while (vti_energy_thread_ns() < end_ns)
+        ;
+}
+
 static uint64_t awake(void)
 {
+    kit_burn(kit_reading_cost_s);
     return clock_ns - asleep_ns;
 }
 
@@ -166,7 +176,8 @@ vt_energy *kit_open_with(struct vt_energy_options *options)
     snprintf(proc, sizeof proc, "%s/proc", root);
     options->size = sizeof *options;
     options->sysfs = sys;
-    options->procfs = proc;
+    if (!options->procfs)
+        options->procfs = proc;
     if (!options->nvml)
         options->nvml = "";
     meter = vti_energy_open(options, &hooks, why, sizeof why);
@@ -213,6 +224,7 @@ int kit_set_up(void **state)
     snprintf(root, sizeof root, "/tmp/venturi-energy-XXXXXX");
     assert_non_null(mkdtemp(root));
     refused = NULL;
+    kit_reading_cost_s = 0;
     kit_event_error = ENOENT;
     event_count = 0;
     clock_ns = 1000000000000u;

@@ -37,6 +37,10 @@ void kit_process(pid_t pid, pid_t parent, uint64_t start, double cpu_s, double r
 extern int kit_event_error; /* errno of opening one; 0: none */
 void kit_event(size_t at, uint64_t count);
 
+/* CPU time of this thread: that a reading takes, and now. */
+extern double kit_reading_cost_s;
+void kit_burn(double seconds);
+
 void kit_pass(double seconds);
 void kit_sleep(double seconds); /* … and the machine did meanwhile */
 

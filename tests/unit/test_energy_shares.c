@@ -62,6 +62,31 @@ static void test_idle_program_alone(void **state)
     vt_energy_close(meter);
 }
 
+/* Of a program that measures itself, the readings are the meter's work and stated as such; what it does itself is its own. */
+static void test_readings_are_not_charged(void **state)
+{
+    struct vt_energy_options options = {.procfs = "/proc", .flags = VT_ENERGY_NO_MEMORY};
+    struct vt_energy_sum sum = {.takes = 0};
+    vt_energy *meter;
+
+    (void)state;
+    kit_zone("intel-rapl:0", "package-0", 0);
+    meter = kit_open_with(&options);
+    kit_reading_cost_s = 0.02;
+    for (int i = 0; i <= 5; i++) {
+        kit_energy("intel-rapl:0", 5 * i);
+        sum = kit_take(meter);
+        kit_pass(TICK);
+    }
+    assert_true(sum.meter_cpu_s >= 0.1);
+    assert_true(sum.meter_j > 0 && sum.meter_j <= sum.all.gross_j);
+    assert_true(sum.own_cpu_s < 0.02);
+    kit_burn(0.05);
+    sum = kit_take(meter);
+    assert_true(sum.own_cpu_s >= 0.05 && sum.own_cpu_s < 0.07);
+    vt_energy_close(meter);
+}
+
 static void test_all_of_a_busy_machine(void **state)
 {
     struct vt_energy_sum sum = {.takes = 0};
@@ -455,6 +480,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
         TEST(test_idle_program),
         TEST(test_idle_program_alone),
+        TEST(test_readings_are_not_charged),
         TEST(test_all_of_a_busy_machine),
         TEST(test_short_children),
         TEST(test_children_that_are_seen),

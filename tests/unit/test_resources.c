@@ -332,6 +332,41 @@ static void test_what_was_before_is_not_ours(void **state)
     assert_int_equal(total.memory_bytes, 9 * 4096);
 }
 
+static void put_children(pid_t pid, pid_t thread, const char *text)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%d/task", root, (int)pid);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%d/task/%d", root, (int)pid, (int)thread);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "task/%d/children", (int)thread);
+    put(pid, path, text);
+}
+
+/* The kernel lists who was there before us: nobody else of the machine is looked at, unless a list is missing. */
+static void test_children_are_listed(void **state)
+{
+    struct vti_family *family = *state;
+
+    family->session = NULL;
+    vti_family_round(family, 99, 1);
+    set(&(struct fake){.pid = 100, .start = 10});
+    set(&(struct fake){.pid = 50, .parent = 100, .start = 20});
+    set(&(struct fake){.pid = 51, .parent = 50, .start = 20});
+    set(&(struct fake){.pid = 52, .parent = 100, .start = 20});
+    put_children(100, 100, "");
+    put_children(100, 105, "50 \n");
+    put_children(50, 50, "51 7777777 x");
+    put_children(51, 51, "");
+    assert_non_null(vti_family_add(family, 100));
+    assert_int_equal(round_of(family, 99).processes, 3); /* 52 is in no list */
+    assert_int_equal(round_of(family, 99).processes, 3);
+    set(&(struct fake){.pid = 60, .parent = 7, .start = 20});
+    assert_non_null(vti_family_add(family, 60));
+    assert_int_equal(round_of(family, 99).processes, 5); /* 60 has no list */
+}
+
 /* ---- what a healthy kernel does not do ---------------------------------------------------------- */
 
 static void test_numbers_are_used_again(void **state)
@@ -570,6 +605,7 @@ int main(void)
         ON_A_TREE(test_steps_do_not_add_up),
         ON_A_TREE(test_the_truth_of_wait4),
         ON_A_TREE(test_what_was_before_is_not_ours),
+        ON_A_TREE(test_children_are_listed),
         ON_A_TREE(test_numbers_are_used_again),
         ON_A_TREE(test_kept_files_know_whose_they_are),
         ON_A_TREE(test_hidden),

@@ -44,6 +44,8 @@ class Energy(NamedTuple):
     idle_how: str
     sources: Tuple[Source, ...]
     advice: Tuple[str, ...]
+    meter_cpu_s: float  # what reading took itself: not in own_cpu_s, nor in share_j and dynamic_j
+    meter_j: Optional[float]
 
 
 def _minus(after: Optional[float], before: Optional[float]) -> Optional[float]:
@@ -100,8 +102,16 @@ class Amount:
         """None: nobody said so in this time."""
         return int(self._number(5) or 0) if self._number(6) else None
 
+    @property
+    def meter_cpu_s(self) -> float:
+        return self._number(7) or 0.0
 
-NOTHING = Amount((None,) * (len(PARTS) * len(KINDS) + 7))
+    @property
+    def meter_j(self) -> Optional[float]:
+        return self._number(8)
+
+
+NOTHING = Amount((None,) * (len(PARTS) * len(KINDS) + 9))
 
 
 class Meter:
@@ -127,7 +137,7 @@ class Meter:
         """Reads now."""
         self.last = said = self._meter.take()
         joules = [number for use in said[:5] for number in use[:3]]
-        return Amount((*joules, *said[5:9], *_venturi.items_total()))
+        return Amount((*joules, *said[5:9], *_venturi.items_total(), *said[13:15]))
 
     def stop(self) -> None:
         self._meter.stop()
@@ -143,7 +153,7 @@ class Meter:
         return Energy(
             amount.joules("all", "gross"), amount.joules("all", "share"), amount.joules("all", "dynamic"), self.how("all"),
             amount.wall_s, amount.unknown_s, amount.own_cpu_s, amount.busy_cpu_s, self.last[9], HOW[self.last[10]],
-            tuple(self.sources()), tuple(self._meter.advice()))
+            tuple(self.sources()), tuple(self._meter.advice()), amount.meter_cpu_s, amount.meter_j)
 
     def provenance(self) -> List[str]:
         """part=how:from of each part."""

@@ -69,7 +69,7 @@ def _number(least: float, is_open: bool = False, most: float = MOST) -> Callable
         number = float(value)
         if not least <= number <= most or (is_open and number == least):
             raise ValueError("it is a number %s %g%s" % ("above" if is_open else "of at least", least,
-                                                        "" if most == MOST else " and at most %g" % most))
+                                                        " and at most %g" % most if most != MOST or number > most else ""))
         return number
     return convert
 

@@ -273,6 +273,8 @@ class EmissionsTracker:
     def _provenance(self, amount: Amount) -> str:
         found = self._meter.provenance() if self._meter is not None else []
         found.append("charged=%s" % ("cpu-time" if self._options["tracking_mode"] == "process" else "machine"))
+        if self._options["tracking_mode"] == "process" and amount.meter_j is not None:
+            found.append("meter=%.2gJ" % amount.meter_j)
         if amount.unknown_s > 0:
             found.append("unknown=%.3gs" % amount.unknown_s)
         found.append("intensity=" + self._location.source)

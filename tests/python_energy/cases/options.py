@@ -74,7 +74,8 @@ def test_who_speaks():
 
 
 def test_numbers_are_named():
-    for wrong, text in ((dict(pue=0.5), "of at least 1"), (dict(force_cpu_power=0), "above 0"), (dict(baseline_secs=9999), "of at least 0 and at most 3600")):
+    for wrong, text in ((dict(pue=0.5), "of at least 1"), (dict(force_cpu_power=0), "above 0"),
+                        (dict(pue=1e30), "of at least 1 and at most 1e+15"), (dict(baseline_secs=9999), "of at least 0 and at most 3600")):
         try:
             EmissionsTracker(**wrong)
         except ValueError as error:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import venturi
 from machine import KWH, Machine, Said, near, rows
@@ -48,6 +49,20 @@ def test_an_idle_process_is_charged_nothing():
     tracker = measured(machine, 50, 2.0, 0.0, tracking_mode="process")
     near(tracker.final_emissions_data.cpu_energy, 0)
     assert tracker.final_energy.gross_j > 50
+
+
+def test_readings_are_nobodys_work():
+    """A process that only sleeps: what its CPU time goes to is reading, a hundred times as often as usual."""
+    tracker = EmissionsTracker(tracking_mode="process", force_cpu_power=100, country_iso_code="FRA", measure_power_secs=0.0025)
+    tracker.start()
+    before = time.process_time()
+    time.sleep(0.5)
+    used = tracker.energy()
+    took = time.process_time() - before
+    tracker.stop()
+    assert used.meter_cpu_s > 0.3 * took and 0 < used.meter_j < used.gross_j, (used, took)
+    assert used.own_cpu_s <= took - 0.9 * used.meter_cpu_s + 0.001, (used, took)
+    assert tracker.final_energy.meter_cpu_s >= used.meter_cpu_s
 
 
 def test_wraps_and_gaps():

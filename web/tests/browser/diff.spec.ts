@@ -12,8 +12,26 @@ import {
   svgElements,
   useBrowser,
 } from "./chromium";
+import { spelled } from "../../src/views/diff/words";
 import { calls, callsLater, diffPage } from "./samples";
-import { json, venturi } from "./tool";
+import { json, once, recordPython, venturi } from "./tool";
+
+/* Counts its work, and uses measurable energy for it. */
+const COUNTED = `
+import time, venturi
+def burn(seconds):
+    begin = time.thread_time()
+    while time.thread_time() - begin < seconds:
+        sum(range(500))
+burn(SECONDS)
+venturi.items(ITEMS, effective=EFFECTIVE)
+`;
+
+function counted(name: string, seconds: string, items: string, effective: string): string {
+  const script = COUNTED.replace("SECONDS", seconds).replace("ITEMS", items).replace("EFFECTIVE", effective);
+
+  return recordPython(name, script, "--energy");
+}
 
 describe.skipIf(!hasChromium)("diff", () => {
   const open = useBrowser();
@@ -79,6 +97,22 @@ describe.skipIf(!hasChromium)("diff", () => {
     expect(await page.locator(".diff-verdict").textContent()).toMatch(
       /^The new run is (slower|faster|as fast)/,
     );
+    expect(problems).toEqual([]);
+  });
+
+  it("has the quantities of the terminal in its words", async () => {
+    const sides = [counted("counted", "0.3", "1000", "150"), counted("counted-later", "0.6", "1200", "600")];
+    const path = once("counted-diff.html", (to) => venturi("diff", ...sides, "-o", to));
+    const lines = venturi("diff", ...sides).split("\n");
+    const { page, problems } = await open(path);
+    const shown = await page.locator(".diff-summary p").allTextContents();
+
+    for (const label of ["CPU time an item", "Peak memory", "Energy an item", "Items", "Effective items"]) {
+      const line = lines.find((one) => one.startsWith(`${label}: `));
+      expect(line, label).toBeDefined();
+      expect(shown).toContain(`${spelled(line!)}.`);
+    }
+    expect(shown.find((one) => one.startsWith("Items: "))).toBe("Items: 1000, then 1200 (+20 %).");
     expect(problems).toEqual([]);
   });
 
