@@ -147,17 +147,23 @@ static bool add_compiler(struct vti_cc *line, const char *command, char **copy)
     return line->count > 0;
 }
 
-/* Only gcc can leave out functions by their file. "cc" may be either: the file that it stands for tells. */
+static bool is_named_clang(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strstr(slash ? slash : path, "clang");
+}
+
+/* Only gcc can leave out functions by their file. "cc" may be either: the file that it stands for tells. That of "clang" may be a
+ * cache of compilers: then the name does. */
 static bool is_clang(const struct vti_cc *line)
 {
     char path[PATH_MAX];
     char file[PATH_MAX];
-    const char *slash;
 
     for (size_t i = 0; i < line->count; i++) {
         vti_program_find(line->words[i], path, sizeof path);
-        slash = realpath(path, file) ? strrchr(file, '/') : NULL;
-        if (strstr(slash ? slash : line->words[i], "clang"))
+        if (is_named_clang(line->words[i]) || (realpath(path, file) && is_named_clang(file)))
             return true;
     }
     return false;

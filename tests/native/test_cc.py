@@ -133,6 +133,20 @@ def test_clang(tmp_path, record, name):
     assert calls["main"] == 1
 
 
+@pytest.mark.skipif(bool(SANITIZE), reason="gcc's sanitizer is in the collector")
+def test_clang_of_a_cache_of_compilers(tmp_path):
+    """Such a one stands in front as a link of the compiler's name to the cache."""
+    need("clang")
+    cache = tmp_path / "bin" / "cache"
+    cache.parent.mkdir()
+    cache.write_text('#!/bin/sh\nPATH=${PATH#*:} exec clang "$@"\n')
+    cache.chmod(0o755)
+    (cache.parent / "clang").symlink_to("cache")
+    run([VENTURI, "cc", source("known.c"), "-o", tmp_path / "program"],
+        env={**os.environ, "PATH": f"{cache.parent}:{os.environ['PATH']}", "VENTURI_CC": "clang"})
+    assert (tmp_path / "program").exists()
+
+
 def test_runs_alone_without_a_recording(compile):
     assert run([compile("known.c")]).stderr == ""
 

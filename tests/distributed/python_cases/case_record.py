@@ -185,7 +185,7 @@ def test_spills():
         kept = client.map(kit.block, [3_000_000] * 10, workers=[one], pure=False)
         client.gather(client.map(len, kept, pure=False))
     written = [action for action in run.actions if action[1] == "disk-write"]
-    written = [action for action in written if action[5] >= 3_000_000]
+    written = [action for action in written if (action[5] or 0) >= 3_000_000]  # dask tells of some without their size
     assert len(written) >= 3 and all(action[4].startswith(one) for action in written), run.actions
     assert {action[0] for action in written} <= {future.key for future in kept}
     assert all(0 < action[3] - action[2] < 30 for action in written)
