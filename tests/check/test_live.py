@@ -1,6 +1,6 @@
 """Commands that are run in turn, and two revisions of a repository. Differences are large: no machine is so busy that they vanish."""
-import glob
 import contextlib
+import glob
 import json
 import os
 import signal
