@@ -73,10 +73,7 @@ struct vt_energy_sum {
     struct vt_energy_use parts[VT_ENERGY_PART_COUNT], all;
     double wall_s, unknown_s;
     double own_cpu_s, busy_cpu_s; /* the program's, and that of the machine */
-    /* What the readings before this one took: of a program that measures itself this is neither in own_cpu_s nor in its shares.
-     * Joules by the same rule; negative: not known. */
-    double meter_cpu_s, meter_j;
-    double idle_watts; /* at rest, of what is added up; negative: not known … */
+    double idle_watts;            /* at rest, of what is added up; negative: not known … */
     /* … MODELLED from the lowest tenth, ESTIMATED, GIVEN; by a baseline: as the sources that it was measured with. */
     uint32_t idle_how;
     uint64_t resident_bytes; /* of the program, now */
@@ -107,6 +104,10 @@ VT_API void vt_energy_close(vt_energy *meter);
 
 /* Reads all; the first time begins the sums. `sum` may be NULL. Never fails: what is not known is said so. */
 VT_API void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum);
+
+/* What the readings so far took themselves: CPU seconds, and joules by the same rule as the shares (negative: not known). Of a
+ * program that measures itself this is neither in own_cpu_s nor in its shares. Either may be NULL. */
+VT_API void vt_energy_cost(const vt_energy *meter, double *cpu_s, double *joules);
 
 /* What was used from now on counts as rest, until vt_energy_baseline_end(): nothing of the program should run, nor of
  * others, of whom there is advice if they do. */

@@ -188,20 +188,23 @@ static PyObject *meter_take(PyObject *object, PyObject *unused)
 {
     struct meter *self = (struct meter *)object;
     struct vt_energy_sum sum;
+    double cost_s;
+    double cost_j;
 
     (void)unused;
     if (fails_elsewhere(self))
         return NULL;
     Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&self->lock);
     vt_energy_take(self->meter, &sum);
+    vt_energy_cost(self->meter, &cost_s, &cost_j);
     pthread_mutex_unlock(&self->lock);
     Py_END_ALLOW_THREADS return Py_BuildValue(
         "NNNNNddNNNIKKdN", use_tuple(&sum.parts[VT_ENERGY_CPU]),
         use_tuple(&sum.parts[VT_ENERGY_MEMORY]), use_tuple(&sum.parts[VT_ENERGY_GPU]),
         use_tuple(&sum.parts[VT_ENERGY_PLATFORM]), use_tuple(&sum.all), sum.wall_s, sum.unknown_s,
         known(sum.own_cpu_s), known(sum.busy_cpu_s), known(sum.idle_watts), sum.idle_how,
-        (unsigned long long)sum.resident_bytes, (unsigned long long)sum.takes, sum.meter_cpu_s,
-        known(sum.meter_j));
+        (unsigned long long)sum.resident_bytes, (unsigned long long)sum.takes, cost_s,
+        known(cost_j));
 }
 
 /* Whether an exception is set: a signal came, whose handler raised one. */

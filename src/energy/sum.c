@@ -111,8 +111,6 @@ void vti_meter_sum(const vt_energy *meter, struct vt_energy_sum *sum)
     struct vti_share share = meter->share; /* the window goes on: this is as if it ended now */
     double open = vti_share_take(&share, meter->window_own_s, meter->window_busy_s,
                                  meter->window_wall_s);
-    double open_meter = vti_share_apart(meter->window_meter_s, meter->window_busy_s,
-                                        meter->window_wall_s);
     double scale = 1;
 
     memset(sum, 0, sizeof *sum);
@@ -130,17 +128,27 @@ void vti_meter_sum(const vt_energy *meter, struct vt_energy_sum *sum)
         double unknown_s = counter->source.unknown_s - counter->covered_s;
 
         add_counter(meter, counter, open, scale, sum);
-        if (counter->source.inside < 0)
-            sum->meter_j += counter->meter_j + open_meter * counter->window_j;
         if (counter->source.inside < 0 && unknown_s > sum->unknown_s)
             sum->unknown_s = unknown_s;
     }
     sum->wall_s = meter->wall_s;
     sum->own_cpu_s = meter->has_program ? meter->own_s : -1;
     sum->busy_cpu_s = meter->had_busy ? meter->busy_s : -1;
-    sum->meter_cpu_s = (double)meter->meter_ns / 1e9;
-    if (!meter->has_program || !meter->had_busy)
-        sum->meter_j = -1;
     sum->resident_bytes = meter->resident_bytes;
     sum->takes = meter->takes;
+}
+
+void vt_energy_cost(const vt_energy *meter, double *cpu_s, double *joules)
+{
+    double open = vti_share_apart(meter->window_meter_s, meter->window_busy_s,
+                                  meter->window_wall_s);
+    double sum_j = 0;
+
+    for (size_t i = 0; i < meter->count; i++)
+        if (meter->counters[i]->source.inside < 0)
+            sum_j += meter->counters[i]->meter_j + open * meter->counters[i]->window_j;
+    if (cpu_s)
+        *cpu_s = (double)meter->meter_ns / 1e9;
+    if (joules)
+        *joules = meter->has_program && meter->had_busy ? sum_j : -1;
 }

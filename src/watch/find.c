@@ -18,8 +18,9 @@
 
 #define NUMBERS_MOST ((pid_t)VTI_LOOKED_BITS / 2)
 #define SEARCHES_MOST 8
-#define CHILDREN_BYTES 4096
+#define CHILDREN_BYTES 8192 /* the kernel gives up to 4096 at a time */
 #define LISTS_MOST 5
+#define THREADS_MOST 256u
 #define SEARCH_INTERVAL_NS 1000000000u
 #define SESSION_VARIABLE "VENTURI_SESSION"
 
@@ -89,28 +90,36 @@ static void consider_numbers(struct vti_family *family, pid_t last_pid)
     family->looked_at = !family->looked_at;
 }
 
-/* The children of a thread: all, or -1. One that ends while they are listed may hide another: the same twice is right. */
-static ssize_t list_children(const char *path, char text[CHILDREN_BYTES])
+/* All of a file, which comes in pieces; -1 if it is not there, or longer. */
+static ssize_t read_all(const char *path, char text[CHILDREN_BYTES])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = 0;
+    ssize_t got = fd < 0 ? -1 : 1;
+
+    while (got > 0) {
+        got = read(fd, text + len, (size_t)(CHILDREN_BYTES - 1 - len));
+        len += got > 0 ? got : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    text[len] = 0;
+    return got < 0 || len == CHILDREN_BYTES - 1 ? -1 : len;
+}
+
+/* The children of a thread; false if that does not tell all. One that ends while they are listed may hide another: the same
+ * twice is right. */
+static bool list_children(const char *path, char text[CHILDREN_BYTES])
 {
     char again[CHILDREN_BYTES];
-    ssize_t got = -1;
+    ssize_t len = read_all(path, text);
 
-    for (int left = LISTS_MOST; left; left--) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t before = got;
-
-        if (fd < 0)
-            return -1;
-        memcpy(again, text, before > 0 ? (size_t)before : 0);
-        got = read(fd, text, CHILDREN_BYTES - 1);
-        close(fd);
-        if (got < 0 || got == CHILDREN_BYTES - 1)
-            return -1;
-        text[got] = 0;
-        if (got == before && !memcmp(again, text, (size_t)got))
-            return got;
+    for (int left = LISTS_MOST; left && len >= 0; left--) {
+        if (read_all(path, again) == len && !memcmp(again, text, (size_t)len))
+            return true;
+        len = read_all(path, text);
     }
-    return -1;
+    return false;
 }
 
 static bool consider_children(struct vti_family *family, pid_t pid, const char *thread)
@@ -120,7 +129,7 @@ static bool consider_children(struct vti_family *family, pid_t pid, const char *
     char *end;
 
     snprintf(path, sizeof path, "%s/%ld/task/%s/children", family->source->root, (long)pid, thread);
-    if (list_children(path, text) < 0)
+    if (!list_children(path, text))
         return false;
     for (char *at = text;; at = end) {
         long child = strtol(at, &end, 10);
@@ -131,11 +140,12 @@ static bool consider_children(struct vti_family *family, pid_t pid, const char *
     }
 }
 
-/* False if the kernel does not list them all. */
+/* False if the kernel does not list them all, or they are of so many threads that all processes are asked sooner. */
 static bool search_children(struct vti_family *family, pid_t pid)
 {
     char path[512];
     bool has_all = false;
+    unsigned left = THREADS_MOST;
     struct dirent *entry;
     DIR *folder;
 
@@ -143,7 +153,7 @@ static bool search_children(struct vti_family *family, pid_t pid)
     folder = opendir(path);
     while (folder && (entry = readdir(folder)))
         if (isdigit((unsigned char)entry->d_name[0])) {
-            has_all = consider_children(family, pid, entry->d_name);
+            has_all = left-- && consider_children(family, pid, entry->d_name);
             if (!has_all)
                 break;
         }

@@ -1,4 +1,5 @@
 """Commands that are run in turn, and two revisions of a repository. Differences are large: no machine is so busy that they vanish."""
+import contextlib
 import glob
 import json
 import os
@@ -163,14 +164,15 @@ def test_what_a_killed_one_left_goes_with_the_next(venturi, repository, temporar
     while not (started.exists() and started.read_text().strip()):
         time.sleep(0.01)
     again = ("--rev", "HEAD..HEAD", "--no-counts", "--pairs", "8", "--", "true")
-    done = check_rev(venturi, repository, temporary, *again, check=0)
-    assert "both revisions are one commit" in done.stdout
+    done = check_rev(venturi, repository, temporary, *again)  # what it finds is the machine's noise
+    assert "both revisions are one commit" in done.stdout, done.stderr
     assert git(repository, "worktree", "list").count("\n") == 3 and len(leftovers(temporary)) == 1
     child.kill()
     child.wait()
-    os.kill(int(started.read_text()), signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(started.read_text()), signal.SIGKILL)
     assert git(repository, "worktree", "list").count("\n") == 3
-    check_rev(venturi, repository, temporary, *again, check=0)
+    check_rev(venturi, repository, temporary, *again)
     assert is_clean(repository, temporary)
 
 

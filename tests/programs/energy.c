@@ -54,6 +54,8 @@ int main(int argc, char **argv)
 {
     struct vt_energy_options options = {.size = sizeof options, .flags = VT_ENERGY_NO_MEMORY};
     struct vt_energy_sum sum = {.takes = 0};
+    double cost_s;
+    double cost_j;
     vt_energy *meter;
     char line[16];
     char why[256];
@@ -73,11 +75,12 @@ int main(int argc, char **argv)
         vt_energy_take(meter, &sum);
         work(argv[1]);
     }
+    vt_energy_cost(meter, &cost_s, &cost_j);
     printf("{\"gross\": %.6f, \"share\": %.6f, \"dynamic\": %.6f, \"how\": %" PRIu32
            ", \"wall\": %.6f, \"unknown\": %.6f, \"own\": %.6f, \"busy\": %.6f, \"meter\": %.6f, "
            "\"meter_j\": %.6f, \"sources\": [",
            sum.all.gross_j, sum.all.share_j, sum.all.dynamic_j, sum.all.how, sum.wall_s,
-           sum.unknown_s, sum.own_cpu_s, sum.busy_cpu_s, sum.meter_cpu_s, sum.meter_j);
+           sum.unknown_s, sum.own_cpu_s, sum.busy_cpu_s, cost_s, cost_j);
     for (size_t i = 0; i < vt_energy_source_count(meter); i++) {
         const struct vt_energy_source *source = vt_energy_source_get(meter, i);
 

@@ -3,6 +3,8 @@
 
 #include <ftw.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -367,6 +370,35 @@ static void test_children_are_listed(void **state)
     assert_int_equal(round_of(family, 99).processes, 5); /* 60 has no list */
 }
 
+#define MANY 1000 /* whose numbers are more than the kernel tells at once */
+
+static void test_many_children_of_this_process(void **state)
+{
+    struct vti_proc_source real;
+    struct vti_family family;
+    char *words[] = {"/bin/sleep", "60",
+                     NULL}; /* to fork a sanitizer's process so often takes long */
+    pid_t pids[MANY];
+    uint32_t found;
+    int count = 0;
+
+    (void)state;
+    while (count < MANY && !posix_spawn(&pids[count], words[0], NULL, NULL, words, NULL))
+        count++;
+    vti_proc_source_init(&real);
+    vti_family_init(&family, &real, NULL);
+    family.begin_clock = UINT64_MAX; /* all of them were there before */
+    vti_family_round(&family, 1, 1); /* no number is new */
+    vti_family_add(&family, getpid());
+    found = round_of(&family, 1).processes;
+    for (int i = 0; i < count; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+    }
+    vti_family_fini(&family);
+    assert_int_equal(found, count + 1);
+}
+
 /* ---- what a healthy kernel does not do ---------------------------------------------------------- */
 
 static void test_numbers_are_used_again(void **state)
@@ -606,6 +638,7 @@ int main(void)
         ON_A_TREE(test_the_truth_of_wait4),
         ON_A_TREE(test_what_was_before_is_not_ours),
         ON_A_TREE(test_children_are_listed),
+        ON_A_TREE(test_many_children_of_this_process),
         ON_A_TREE(test_numbers_are_used_again),
         ON_A_TREE(test_kept_files_know_whose_they_are),
         ON_A_TREE(test_hidden),
