@@ -28,6 +28,7 @@
 #define VTI_LIVE_STEPS_MOST 1024
 #define VTI_LIVE_SOURCES_MOST 1024  /* of a folder; what is left of the oldest are sums */
 #define VTI_LIVE_OPEN_MOST 32       /* recordings that are done and still open */
+#define VTI_LIVE_READ_MOST 64       /* that are summed up at once; the others wait */
 #define VTI_LIVE_ASYNC_MOST 1000000 /* open at once, of one recording */
 #define VTI_LIVE_READINGS 16
 
@@ -202,6 +203,7 @@ struct vti_live {
     uint32_t source_number;
     int64_t folder_looked_ns;
     struct vti_map *seen; /* owned: files of a folder that were opened, or could not be */
+    bool has_waiting;     /* files that have not been opened yet */
     struct vti_beat beat;
     int64_t now_ns, now_unix_ns, turned_ns; /* monotonic; of the clock; when recent times turned */
     unsigned older;

@@ -6,7 +6,7 @@ import struct
 import time
 
 import pytest
-from conftest import Events, wait_for
+from conftest import Events, cli_conftest, wait_for
 
 CONNECTIONS = 128  # as VTI_SERVE_CONNECTIONS and so on
 STREAMS = 32
@@ -306,14 +306,7 @@ def test_recording_is_cut_off_or_written_over(serve, finished, text):
 
 def test_hostile_names(serve, tmp_path):
     """Texts of a program are text: nothing in them becomes anything else."""
-    import sys
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reader"))
-    import importlib.util
-    spec = importlib.util.spec_from_file_location("cli_conftest", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli",
-                                                                               "conftest.py"))
-    cli = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(cli)
-    made = cli.NewRecording()
+    made = cli_conftest().NewRecording()
     name = '</script><script>alert(1)</script>"\\\n\r\x01\x7f\u2028event: end'
     made.site(1, name)
     events = made.events(0, 0)

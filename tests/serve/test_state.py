@@ -1,12 +1,13 @@
 """What the server says of a program: the same numbers as the program knows, while it runs and afterwards."""
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, PROGRAMS, VENTURI, Events, Monitored, environment, named, wait_for
+from conftest import BUILD, PROGRAMS, VENTURI, Events, Monitored, cli_conftest, environment, named, wait_for
 
 
 def has_all(children):
@@ -228,6 +229,32 @@ def test_spool(serve, monitored, tmp_path):
     program.stop()
     state = server.wait(lambda state: not state["is_growing"], "the end")
     check(state, 1)
+
+
+def test_folder_of_many(serve, tmp_path):
+    """All of more files than may be open at once; one that is no recording yet is tried again."""
+    files = tmp_path / "many"
+    files.mkdir()
+    made = cli_conftest().NewRecording()
+    made.site(1, "work")
+    events = made.events(0, 0)
+    events.begin(1000, 1)
+    events.end(2000)
+    events.write()
+    one = made.save(tmp_path / "one.vt")
+    for number in range(1100):
+        shutil.copy(one, files / f"{number:05}.vt")
+    (files / "begun.vt").write_bytes(b"")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+    try:
+        server = serve(files)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    state = server.wait(lambda state: state["caught_up"] == 1 and state["span_count"] >= 1100, "all of them")
+    assert named(state["spans"], "work")["count"] == 1100 and len(state["recordings"]) == 100
+    shutil.copy(one, files / "begun.vt")
+    server.wait(lambda state: state["span_count"] == 1101, "the one that was begun")
 
 
 def metrics_of(server, accept="text/plain"):
