@@ -78,7 +78,7 @@ static void fill_functions(struct vti_top_rows *rows, struct vti_live *live)
 
 static const struct vti_top_column threads_columns[] = {
     {"Tid", 8},  {"CPU", 6},   {"Spans/s", 8}, {"Spans", 8},
-    {"Lost", 6}, {"Depth", 5}, {"Since", 8},   {"Thread, and what it is in", 0}};
+    {"Lost", 6}, {"Depth", 5}, {"Since", 8},   {"Thread, inside of", 0}};
 
 static void fill_threads(struct vti_top_rows *rows, struct vti_live *live)
 {

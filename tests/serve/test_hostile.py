@@ -245,7 +245,7 @@ def test_deaf_streams(serve, monitored):
         name, data = next(stream)
         if name == "state" and before is None:
             before = memory_of(server)
-    assert memory_of(server) - before < 8 << 20
+    assert memory_of(server) - before < (64 if os.environ.get("VENTURI_SANITIZE") else 8) << 20  # a sanitizer keeps what was freed
     assert is_well(server)
     wait_for(lambda: server.state()["cost"]["clients"] == 1, "deaf clients to be let go", 180)
     for peer in deaf:

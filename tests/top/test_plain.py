@@ -32,6 +32,14 @@ def test_functions_of_a_program(venturi, busy):
     assert "output of the program" in done.stderr and "output of the program" not in done.stdout
 
 
+def test_what_a_program_has_used(venturi, busy, tmp_path):
+    """Of one that is over: CPU time and the most memory, not how much it takes now."""
+    out = tmp_path / "over.vt"
+    subprocess.run([venturi.path, "run", "-q", "-o", out, *busy(0.3)], stdout=subprocess.DEVNULL, check=True)
+    head = venturi("top", "-b", out, check=0).stdout.splitlines()[1]
+    assert re.match(r"CPU time \S+ \w+  most memory \S+ MB", head), head
+
+
 def test_counts_are_those_of_the_recording(venturi, busy, tmp_path):
     out = tmp_path / "kept.vt"
     done = venturi("top", "-b", "-d", "0.2", "-v", "functions", "-l", "0", "-o", out, "--", *busy(0.5), check=0)
