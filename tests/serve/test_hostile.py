@@ -191,7 +191,7 @@ def test_many_parameters(serve, finished, count):
 
 
 def test_many_connections(serve, finished):
-    """Beyond the limit connections are closed at once; when the others go there is room again."""
+    """Beyond the limit the oldest are closed; when the others go there is room again."""
     server = serve(finished)
     assert is_well(server)
     peers = [server.connect() for _ in range(CONNECTIONS + 100)]
