@@ -160,9 +160,9 @@ void vti_top_head_make(struct vti_top_head *head, struct vti_live *live)
 
     memset(head, 0, sizeof *head);
     vti_live_summary(live, &summary);
-    say_what(head->lines[at++], &summary);
+    say_what(head->lines[at], &summary);
+    say_energy(head->lines[at++], live); /* there is room for it at 80 columns */
     say_machine(head->lines[at], &summary, live);
-    say_energy(head->lines[at], live);
     at += *head->lines[at] != 0;
     say_events(head->lines[at++], &summary, live);
     head->has_losses = summary.lost_events > 0;

@@ -206,6 +206,18 @@ static void cell_rate(struct vti_top_row *row, double bytes)
     vti_top_cell_bytes(row, isnan(bytes) ? UINT64_MAX : (uint64_t)bytes);
 }
 
+/* Without the folder of the program: what comes behind it says more. */
+static const char *command_of(const struct vti_live_process *process)
+{
+    const char *command = *process->command ? process->command : process->name;
+    const char *name = command;
+
+    for (const char *at = command; *at && *at != ' '; at++)
+        if (*at == '/' && at[1] && at[1] != ' ')
+            name = at + 1;
+    return name;
+}
+
 static void fill_processes(struct vti_top_rows *rows, struct vti_live *live)
 {
     size_t count;
@@ -213,8 +225,7 @@ static void fill_processes(struct vti_top_rows *rows, struct vti_live *live)
 
     for (size_t i = 0; i < count; i++) {
         const struct vti_live_process *one = &processes[i];
-        struct vti_top_row *row = vti_top_row_add(rows, "%s%s",
-                                                  *one->command ? one->command : one->name,
+        struct vti_top_row *row = vti_top_row_add(rows, "%s%s", command_of(one),
                                                   one->is_running ? "" : "  (ended)");
 
         vti_top_cell_id(row, one->pid);
