@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, PROGRAMS, VENTURI, Events, Monitored, cli_conftest, environment, named, wait_for
+from conftest import BUILD, PROGRAMS, TOP, VENTURI, Events, Monitored, cli_conftest, environment, named, wait_for
 
 
 def has_all(children):
@@ -112,6 +112,48 @@ def test_events(serve, monitored):
     assert seen[-1] == "end"
     assert server.stop() == 0
     events.close()
+
+
+def test_four_states_a_second(serve, monitored):
+    """Not more often, however much happens; that they come at all while nothing but time goes by is enough for the other side."""
+    program = monitored()
+    server = serve(program.path)
+    events = Events(server)
+    moments = []
+    for name, data in events:
+        if name == "state":
+            moments.append(data["now_ms"])
+        if len(moments) == 6:
+            break
+        program.tell("busy 10")
+    events.close()
+    apart = [after - before for before, after in zip(moments[1:], moments[2:])]  # the first was made before anybody asked
+    assert min(apart) >= 230, apart
+
+
+def keys_of(value):
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from keys_of(one)
+    if isinstance(value, dict):
+        yield from value
+
+
+def test_the_state_is_documented(serve, monitored):
+    """Every member of every answer in JSON stands in docs/serve.md."""
+    program = monitored("--energy")
+    program.tell("round 1")
+    program.tell("busy 300")
+    server = serve(program.path)
+    state = server.wait(lambda state: has_all(1)(state) and state["energy"] and state["resources"], "all kinds of things")
+    with open(os.path.join(TOP, "docs", "serve.md")) as file:
+        text = file.read()
+    answers = [state, *(server.json(path) for path in ("/health", "/api/window", "/api/functions", "/api/history?names=cpu"))]
+    spans = server.json("/api/spans?limit=1")
+    spans["list"][0]["attrs"] = {}  # names of the program's own
+    tasks = server.json("/api/tasks?limit=1")
+    tasks["names"] = tasks["workers"] = {}
+    missing = {key for answer in (*answers, spans, tasks) for key in keys_of(answer) if f'"{key}"' not in text and f"`{key}`" not in text}
+    assert not missing
 
 
 def test_tasks(serve, finished):
