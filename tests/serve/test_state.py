@@ -188,6 +188,19 @@ def test_window_and_spans(serve, finished):
     assert server.json("/api/spans?name=classify&limit=3")["more"]
 
 
+def test_picture_of_a_large_recording(serve, tmp_path):
+    """It does not wait until all of it is summed up: its cost depends on its pixels."""
+    maker = os.path.join(BUILD, "bench", "make_big")
+    if not os.path.exists(maker):
+        pytest.skip("bench/make_big is not built here")
+    path = tmp_path / "big.vt"
+    subprocess.run([maker, path, "20000000", "4", "8"], check=True, stdout=subprocess.DEVNULL)
+    server = serve(path)
+    window = server.json("/api/window?pixels=500")
+    assert server.json("/health")["caught_up"] < 1
+    assert len(window["tracks"]) == 4 and any(track["rects"] for track in window["tracks"])
+
+
 def test_functions(serve, tmp_path):
     """Functions of Python are counted by call."""
     script = tmp_path / "calls.py"
