@@ -256,6 +256,7 @@ void vti_live_tables_fini(struct vti_live *live)
     vti_map_free(live->group_map);
     vti_map_free(live->task_map);
     vti_map_free(live->step_map);
+    vti_map_free(live->step_processes);
     free(live->groups);
     free(live->tasks);
     free(live->steps);
@@ -295,6 +296,8 @@ void vti_live_tables_reset(struct vti_live *live)
     vti_selves_free(live->selves);
     live->selves = NULL;
     reset_groups(live);
+    vti_map_free(live->step_processes);
+    live->step_processes = NULL;
     for (size_t i = 0; i < live->step_count; i++) {
         struct vti_live_step_sum *step = &live->steps[i];
         struct vti_live_step_sum zero = {.source = step->source,

@@ -16,6 +16,7 @@
 
 #define LEVELS 3
 #define POINTS_MOST 5000
+#define TRIM "DELETE FROM history WHERE level = ? AND time_ms "
 #define APPLICATION_ID 0x56746869 /* "Vthi" */
 
 static const struct {
@@ -38,7 +39,7 @@ struct sums {
 
 struct vti_history {
     sqlite3 *db;
-    sqlite3_stmt *insert, *trim;
+    sqlite3_stmt *insert, *trim[2]; /* what is too old; what lies in the future */
     struct sums sums[LEVELS];
     int64_t committed_ms, trimmed_ms;
     bool in_transaction;
@@ -111,10 +112,8 @@ static int prepare(struct vti_history *history)
     if (sql.failed)
         code = vti_fail(VTI_E_NOMEM, "out of memory");
     else if (sqlite3_prepare_v2(history->db, (char *)sql.data, -1, &history->insert, NULL) ||
-             sqlite3_prepare_v2(
-                 history->db,
-                 "DELETE FROM history WHERE level = ? AND (time_ms < ? OR time_ms > ?)", -1,
-                 &history->trim, NULL))
+             sqlite3_prepare_v2(history->db, TRIM "< ?", -1, &history->trim[0], NULL) ||
+             sqlite3_prepare_v2(history->db, TRIM "> ?", -1, &history->trim[1], NULL))
         code = fail(history, "its table is another");
     vti_buf_fini(&sql);
     return code;
@@ -161,7 +160,8 @@ void vti_history_close(struct vti_history *history)
     if (history->in_transaction)
         run(history, "COMMIT");
     sqlite3_finalize(history->insert);
-    sqlite3_finalize(history->trim);
+    sqlite3_finalize(history->trim[0]);
+    sqlite3_finalize(history->trim[1]);
     sqlite3_close(history->db);
     free(history);
 }
@@ -285,18 +285,29 @@ static int write_step(struct vti_history *history, unsigned level)
     return code;
 }
 
+/* Two statements, each of a range of the key: with both in one, all rows are looked at. */
+static int trim_level(struct vti_history *history, unsigned level, unsigned which, int64_t ms)
+{
+    sqlite3_stmt *trim = history->trim[which];
+    int code = 0;
+
+    sqlite3_bind_int(trim, 1, (int)level);
+    sqlite3_bind_int64(trim, 2, ms);
+    if (sqlite3_step(trim) != SQLITE_DONE)
+        code = fail(history, "cannot delete from it");
+    sqlite3_reset(trim);
+    return code;
+}
+
 /* Also what lies in the future: the clock was set back. */
 static int trim(struct vti_history *history, int64_t now_ms)
 {
     int code = 0;
 
     for (unsigned i = 0; i < LEVELS && !code; i++) {
-        sqlite3_bind_int(history->trim, 1, (int)i);
-        sqlite3_bind_int64(history->trim, 2, now_ms - levels[i].keep_ms);
-        sqlite3_bind_int64(history->trim, 3, now_ms + levels[i].step_ms);
-        if (sqlite3_step(history->trim) != SQLITE_DONE)
-            code = fail(history, "cannot delete from it");
-        sqlite3_reset(history->trim);
+        code = trim_level(history, i, 0, now_ms - levels[i].keep_ms);
+        if (!code)
+            code = trim_level(history, i, 1, now_ms + levels[i].step_ms);
     }
     history->trimmed_ms = now_ms;
     return code;

@@ -111,7 +111,7 @@ static void measure(struct vti_live *live)
 {
     uint64_t done = 0;
     uint64_t all = 0;
-    bool is_all = true;
+    bool is_all = !live->has_waiting;
 
     for (size_t i = 0; i < live->source_count; i++) {
         const struct vti_source *source = live->sources[i];
@@ -132,6 +132,9 @@ static int sum_up(struct vti_live *live, int64_t until_ns)
 
     for (size_t i = 0; i < live->source_count && code >= 0; i++) {
         code = vti_source_sum(live->sources[i], until_ns);
+        /* One that cannot be read any further does not keep the others from it. */
+        if (code < 0 && code != VTI_E_NOMEM && live->kind != VTI_LIVE_FILE)
+            code = live->sources[i]->is_done = true;
         if (code >= 0)
             live->sources[i]->is_caught_up = code > 0;
         if (vti_tick_is_over(until_ns))

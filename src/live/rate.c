@@ -30,6 +30,7 @@ void vti_rate_settle(struct vti_rate *rate, uint64_t value)
 double vti_rate_of(const struct vti_rate *rate, const struct vti_beat *beat, uint64_t value)
 {
     unsigned found = beat->at;
+    int64_t age_ns;
 
     /* Back to the first that is a second old, or the oldest there is. */
     for (unsigned back = 0; back < beat->count; back++) {
@@ -39,6 +40,9 @@ double vti_rate_of(const struct vti_rate *rate, const struct vti_beat *beat, uin
     }
     if (!beat->count || beat->now_ns <= beat->times_ns[found] || value <= rate->past[found])
         return 0;
-    return (double)(value - rate->past[found]) * SECOND_NS /
-           (double)(beat->now_ns - beat->times_ns[found]);
+    /* What came in the first moment, a block of much at once, came in a second of which most is not known. */
+    age_ns = beat->now_ns - beat->times_ns[found];
+    if (beat->count < VTI_RATE_SLOTS && age_ns < SECOND_NS)
+        age_ns = SECOND_NS;
+    return (double)(value - rate->past[found]) * SECOND_NS / (double)age_ns;
 }

@@ -204,14 +204,27 @@ static void add_lag(struct vti_live_step_sum *sums, int64_t ns)
     lag->count++;
 }
 
-/* How many processes a step runs in; beyond 64 nobody counts. */
-static void note_process(struct vti_live_step_sum *sums, uint64_t process)
+/* A file may say anything: a counter that is full stays, because it must not go back. */
+static void add_messages(uint64_t *sum, uint64_t messages)
 {
-    for (uint32_t i = 0; i < sums->processes; i++)
-        if (sums->pids[i] == process)
-            return;
-    if (sums->processes < sizeof sums->pids / sizeof *sums->pids)
-        sums->pids[sums->processes++] = process;
+    if (__builtin_add_overflow(*sum, messages, sum))
+        *sum = UINT64_MAX - 1; /* the largest is not known */
+}
+
+/* How many processes a step runs in. */
+static int note_process(struct vti_live *live, int64_t at, const struct vti_step *step)
+{
+    const int64_t key[] = {at, step->pid, step->process_start_ns / 1000000};
+    int is_new = 0;
+
+    if (!live->step_processes && vti_map_create(&live->step_processes))
+        return VTI_E_NOMEM;
+    if (vti_map_count(live->step_processes) >= VTI_LIVE_STEP_PROCESSES_MOST)
+        return 0;
+    if (vti_map_add(live->step_processes, key, sizeof key, &is_new) < 0)
+        return VTI_E_NOMEM;
+    live->steps[at].processes += is_new != 0;
+    return 0;
 }
 
 static int take_step(struct vti_source *source, const struct vti_step *step)
@@ -223,7 +236,8 @@ static int take_step(struct vti_source *source, const struct vti_step *step)
     if (at < 0)
         return (int)at;
     sums = &live->steps[at];
-    note_process(sums, (uint64_t)step->pid << 32 | (uint32_t)(step->process_start_ns / 1000000));
+    if (note_process(live, at, step))
+        return VTI_E_NOMEM;
     if (step->sent_ns > sums->last_unix_ns)
         sums->last_unix_ns = step->sent_ns;
     vti_live_note_times(live, step->received_ns, step->sent_ns);
@@ -233,8 +247,8 @@ static int take_step(struct vti_source *source, const struct vti_step *step)
         return 0;
     }
     sums->count++;
-    sums->messages += step->messages;
-    sums->failed += step->is_failed ? step->messages : 0;
+    add_messages(&sums->messages, step->messages);
+    add_messages(&sums->failed, step->is_failed ? step->messages : 0);
     if (step->messages > sums->largest_batch)
         sums->largest_batch = step->messages < UINT32_MAX ? (uint32_t)step->messages : UINT32_MAX;
     add_phase(&sums->pre, step->pre_ns);

@@ -26,9 +26,11 @@
 #define VTI_LIVE_RUNS_MOST 256
 #define VTI_LIVE_WORKERS_MOST 1024
 #define VTI_LIVE_STEPS_MOST 1024
-#define VTI_LIVE_SOURCES_MOST 1024  /* of a folder; what is left of the oldest are sums */
-#define VTI_LIVE_OPEN_MOST 32       /* recordings that are done and still open */
-#define VTI_LIVE_ASYNC_MOST 1000000 /* open at once, of one recording */
+#define VTI_LIVE_STEP_PROCESSES_MOST 100000 /* of all steps together: beyond, nobody counts */
+#define VTI_LIVE_SOURCES_MOST 1024          /* of a folder; what is left of the oldest are sums */
+#define VTI_LIVE_OPEN_MOST 32               /* recordings that are done and still open */
+#define VTI_LIVE_READ_MOST 64               /* that are summed up at once; the others wait */
+#define VTI_LIVE_ASYNC_MOST 1000000         /* open at once, of one recording */
 #define VTI_LIVE_READINGS 16
 
 /* ---- tables of the state ----------------------------------------------------------------------- */
@@ -88,7 +90,6 @@ struct vti_live_step_sum {
     struct vti_live_phase pre, post, produce, lag;
     int64_t last_lag_ns, last_unix_ns;
     uint32_t largest_batch;
-    uint64_t pids[64]; /* recording and process of those that were seen */
     uint32_t processes;
     struct vti_rate count_rate, message_rate, failed_rate;
 };
@@ -202,6 +203,7 @@ struct vti_live {
     uint32_t source_number;
     int64_t folder_looked_ns;
     struct vti_map *seen; /* owned: files of a folder that were opened, or could not be */
+    bool has_waiting;     /* files that have not been opened yet */
     struct vti_beat beat;
     int64_t now_ns, now_unix_ns, turned_ns; /* monotonic; of the clock; when recent times turned */
     unsigned older;
@@ -236,6 +238,7 @@ struct vti_live {
     struct vti_map *step_map;
     struct vti_live_step_sum *steps;
     size_t step_count, step_room;
+    struct vti_map *step_processes; /* owned: a step and a process that it was seen in */
     uint64_t step_documents;
     /* What is shown: */
     struct vti_live_list processes, threads, span_list, functions, task_groups, task_runs, workers,

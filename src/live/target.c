@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "live/state.h"
+#include "live/tick.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -29,6 +30,7 @@ static pid_t pid_of(const char *text)
 
 #define FOLDER_LOOK_NS 500000000
 #define PARENTS_MOST 32
+#define YOUNG_S 10
 
 /* ---- who writes -------------------------------------------------------------------------------- */
 
@@ -242,24 +244,46 @@ static void retire(struct vti_live *live)
     live->source_count = kept;
 }
 
+/* Whether one more may be read now: each takes memory and a descriptor until it is summed up. */
+static bool has_room(const struct vti_live *live)
+{
+    size_t reading = 0;
+
+    for (size_t i = 0; i < live->source_count; i++)
+        reading += !live->sources[i]->is_caught_up;
+    return reading < VTI_LIVE_READ_MOST && live->source_count < VTI_LIVE_SOURCES_MOST;
+}
+
+/* One that cannot be opened may just have been begun. */
+static bool is_young(const char *path)
+{
+    struct stat about;
+
+    return !stat(path, &about) && vti_tick_unix() / 1000000000 - about.st_mtim.tv_sec < YOUNG_S;
+}
+
 static int add_file(struct vti_live *live, const char *name)
 {
     char path[PATH_MAX];
-    struct vti_source *source;
-    int is_new = 0;
+    struct vti_source *source = NULL;
+    int is_new;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", live->path, name) >= sizeof path)
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", live->path, name) >= sizeof path ||
+        vti_map_find(live->seen, name, strlen(name)) >= 0)
         return 0;
-    if (vti_map_add(live->seen, name, strlen(name), &is_new) < 0)
-        return vti_fail(VTI_E_NOMEM, "out of memory");
-    if (!is_new || live->source_count >= VTI_LIVE_SOURCES_MOST)
+    if (!has_room(live)) {
+        live->has_waiting = true;
         return 0;
+    }
     if (vti_grow(&live->sources, live->source_count, &live->source_room, sizeof *live->sources))
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    if (vti_source_open(&source, live, path))
+    if (vti_source_open(&source, live, path) && is_young(path))
         return 0;
-    live->sources[live->source_count++] = source;
-    return 1;
+    if (source)
+        live->sources[live->source_count++] = source;
+    if (vti_map_add(live->seen, name, strlen(name), &is_new) < 0)
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    return source != NULL;
 }
 
 int vti_live_look_at_folder(struct vti_live *live)
@@ -268,7 +292,8 @@ int vti_live_look_at_folder(struct vti_live *live)
     int count;
     int added = 0;
 
-    if (live->folder_looked_ns && live->now_ns - live->folder_looked_ns < FOLDER_LOOK_NS)
+    if (live->folder_looked_ns && live->now_ns - live->folder_looked_ns < FOLDER_LOOK_NS &&
+        !live->has_waiting)
         return 0;
     live->folder_looked_ns = live->now_ns;
     if (!live->seen && vti_map_create(&live->seen))
@@ -276,6 +301,7 @@ int vti_live_look_at_folder(struct vti_live *live)
     count = scandir(live->path, &names, is_recording_name, alphasort);
     if (count < 0)
         return vti_fail_errno(VTI_E_OPEN, "%s: cannot look into it", live->path);
+    live->has_waiting = false;
     for (int i = 0; i < count; i++) {
         int code = added < 0 ? added : add_file(live, names[i]->d_name);
 

@@ -71,6 +71,17 @@ static void bar(char to[BAR + 3], double share)
     to[BAR + 2] = 0;
 }
 
+/* Of one that is over, what it used in all: now is nothing. */
+static void say_used(char *line, const struct vti_live_usage *usage)
+{
+    char text[VTI_NUMBER_BYTES];
+
+    if (usage->cpu_ns != VTI_LIVE_UNKNOWN)
+        part(line, "CPU time %s", vti_text_duration(text, (double)usage->cpu_ns));
+    if (usage->peak_bytes != VTI_LIVE_UNKNOWN)
+        part(line, "most memory %s", vti_text_bytes(text, usage->peak_bytes));
+}
+
 static void say_machine(char *line, const struct vti_live_summary *summary, struct vti_live *live)
 {
     struct vti_live_resources use;
@@ -80,6 +91,10 @@ static void say_machine(char *line, const struct vti_live_summary *summary, stru
     vti_live_resources(live, &use);
     if (!use.is_known)
         return;
+    if (!summary->is_growing) {
+        say_used(line, &use.usage);
+        return;
+    }
     if (!isnan(use.usage.cpu)) {
         bar(cores, summary->cpu_count ? use.usage.cpu / summary->cpu_count : 0);
         if (summary->cpu_count)
@@ -145,9 +160,9 @@ void vti_top_head_make(struct vti_top_head *head, struct vti_live *live)
 
     memset(head, 0, sizeof *head);
     vti_live_summary(live, &summary);
-    say_what(head->lines[at++], &summary);
+    say_what(head->lines[at], &summary);
+    say_energy(head->lines[at++], live); /* there is room for it at 80 columns */
     say_machine(head->lines[at], &summary, live);
-    say_energy(head->lines[at], live);
     at += *head->lines[at] != 0;
     say_events(head->lines[at++], &summary, live);
     head->has_losses = summary.lost_events > 0;

@@ -78,7 +78,7 @@ static void fill_functions(struct vti_top_rows *rows, struct vti_live *live)
 
 static const struct vti_top_column threads_columns[] = {
     {"Tid", 8},  {"CPU", 6},   {"Spans/s", 8}, {"Spans", 8},
-    {"Lost", 6}, {"Depth", 5}, {"Since", 8},   {"Thread, and what it is in", 0}};
+    {"Lost", 6}, {"Depth", 5}, {"Since", 8},   {"Thread, inside of", 0}};
 
 static void fill_threads(struct vti_top_rows *rows, struct vti_live *live)
 {
@@ -206,6 +206,18 @@ static void cell_rate(struct vti_top_row *row, double bytes)
     vti_top_cell_bytes(row, isnan(bytes) ? UINT64_MAX : (uint64_t)bytes);
 }
 
+/* Without the folder of the program: what comes behind it says more. */
+static const char *command_of(const struct vti_live_process *process)
+{
+    const char *command = *process->command ? process->command : process->name;
+    const char *name = command;
+
+    for (const char *at = command; *at && *at != ' '; at++)
+        if (*at == '/' && at[1] && at[1] != ' ')
+            name = at + 1;
+    return name;
+}
+
 static void fill_processes(struct vti_top_rows *rows, struct vti_live *live)
 {
     size_t count;
@@ -213,8 +225,7 @@ static void fill_processes(struct vti_top_rows *rows, struct vti_live *live)
 
     for (size_t i = 0; i < count; i++) {
         const struct vti_live_process *one = &processes[i];
-        struct vti_top_row *row = vti_top_row_add(rows, "%s%s",
-                                                  *one->command ? one->command : one->name,
+        struct vti_top_row *row = vti_top_row_add(rows, "%s%s", command_of(one),
                                                   one->is_running ? "" : "  (ended)");
 
         vti_top_cell_id(row, one->pid);

@@ -1,5 +1,6 @@
 """`venturi serve` on loopback: servers on free ports that each test starts and stops, programs that they show, and clients of every kind."""
 import http.client
+import importlib.util
 import json
 import os
 import socket
@@ -193,3 +194,13 @@ def finished(tmp_path, monitored):
 
 def named(lists, name, key="name"):
     return next((one for one in lists["list"] if one[key] == name), None)
+
+
+def cli_conftest():
+    """tests/cli/conftest.py, which makes recordings byte by byte."""
+    tests = os.path.join(TOP, "tests")
+    sys.path[:0] = [os.path.join(tests, "reader")]
+    spec = importlib.util.spec_from_file_location("cli_conftest", os.path.join(tests, "cli", "conftest.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -6,7 +6,7 @@ import struct
 import time
 
 import pytest
-from conftest import Events, wait_for
+from conftest import Events, cli_conftest, wait_for
 
 CONNECTIONS = 128  # as VTI_SERVE_CONNECTIONS and so on
 STREAMS = 32
@@ -191,7 +191,7 @@ def test_many_parameters(serve, finished, count):
 
 
 def test_many_connections(serve, finished):
-    """Beyond the limit connections are closed at once; when the others go there is room again."""
+    """Beyond the limit the oldest are closed; when the others go there is room again."""
     server = serve(finished)
     assert is_well(server)
     peers = [server.connect() for _ in range(CONNECTIONS + 100)]
@@ -245,7 +245,7 @@ def test_deaf_streams(serve, monitored):
         name, data = next(stream)
         if name == "state" and before is None:
             before = memory_of(server)
-    assert memory_of(server) - before < 8 << 20
+    assert memory_of(server) - before < (64 if os.environ.get("VENTURI_SANITIZE") else 8) << 20  # a sanitizer keeps what was freed
     assert is_well(server)
     wait_for(lambda: server.state()["cost"]["clients"] == 1, "deaf clients to be let go", 180)
     for peer in deaf:
@@ -306,14 +306,7 @@ def test_recording_is_cut_off_or_written_over(serve, finished, text):
 
 def test_hostile_names(serve, tmp_path):
     """Texts of a program are text: nothing in them becomes anything else."""
-    import sys
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reader"))
-    import importlib.util
-    spec = importlib.util.spec_from_file_location("cli_conftest", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli",
-                                                                               "conftest.py"))
-    cli = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(cli)
-    made = cli.NewRecording()
+    made = cli_conftest().NewRecording()
     name = '</script><script>alert(1)</script>"\\\n\r\x01\x7f\u2028event: end'
     made.site(1, name)
     events = made.events(0, 0)

@@ -39,7 +39,9 @@ def test_both_formats_of_every_golden_recording(path, tmp_path):
         assert all(family.documentation for family in families)
         mine = {key: value for key, value in samples_of(families).items() if not OWN.match(key[0])}
         theirs = {key: value for key, value in samples_of(classic(text)).items() if not OWN.match(key[0])}
-        assert mine == theirs
+        created = {value for key, value in mine.items() if key[0].endswith("_created")}  # said in this format only
+        assert created <= {mine.get(("venturi_recording_start_timestamp_seconds", ()))}
+        assert {key: value for key, value in mine.items() if not key[0].endswith("_created")} == theirs
 
 
 def test_spans_are_those_of_the_recording(tmp_path):

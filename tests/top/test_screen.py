@@ -13,9 +13,10 @@ def start(screen, venturi, words, *options):
     return screen.wait(lambda text: "inner" in text and "q quit" in text)
 
 
-def pid_of(venturi):
-    """Of the venturi-top that runs in the terminal of this test: the youngest."""
-    found = subprocess.run(["pgrep", "-n", "-x", "venturi-top"], capture_output=True, text=True, check=True)
+def pid_of(screen):
+    """Of the venturi-top that runs in the terminal of this test, and in no other."""
+    shell = screen.tmux("display-message", "-p", "#{pane_pid}").strip()
+    found = subprocess.run(["pgrep", "-P", shell, "-x", "venturi-top"], capture_output=True, text=True, check=True)
     return int(found.stdout)
 
 
@@ -56,7 +57,7 @@ def test_keys(venturi, screen, busy):
 def test_terminal_is_restored(venturi, screen, busy, name):
     before = screen.state()
     start(screen, venturi, busy(60))
-    subprocess.run(["kill", "-" + name, str(pid_of(venturi))], check=True)
+    subprocess.run(["kill", "-" + name, str(pid_of(screen))], check=True)
     screen.wait(lambda text: "Own/s" not in text)
     assert screen.state() == before
 

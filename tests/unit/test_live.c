@@ -92,6 +92,20 @@ static void rates(void **state)
     assert_true(vti_rate_of(&rate, &beat, 5) == 0); /* never negative */
 }
 
+/* A block that comes right after the beginning does not make a peak. */
+static void first_moment(void **state)
+{
+    struct vti_beat beat = {0};
+    struct vti_rate rate = {0};
+
+    (void)state;
+    assert_true(vti_beat_move(&beat, S));
+    vti_rate_settle(&rate, 1000);
+    vti_beat_move(&beat, S + 100 * MS);
+    assert_true(vti_rate_of(&rate, &beat, 1500) <= 500);
+    assert_true(vti_rate_of(&rate, &beat, 1500) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +113,7 @@ int main(void)
         cmocka_unit_test(buckets),
         cmocka_unit_test(times),
         cmocka_unit_test(rates),
+        cmocka_unit_test(first_moment),
     };
 
     return cmocka_run_group_tests_name("live", tests, NULL, NULL);

@@ -12,7 +12,8 @@ import { columnMaker, withValues } from "../src/dashboard/live-table";
 import { isBare, whatToDo } from "../src/dashboard/start";
 import { summaryOf } from "../src/dashboard/summary";
 import { known } from "../src/dashboard/words";
-import { colourGiver, nameColours } from "../src/model/task-colour";
+import { colourGiver, failedColour, nameColours } from "../src/model/task-colour";
+import { contrast, hexColour } from "../src/ui/colour";
 import { makeGroup, makeState, START_MS, tasksEvent } from "./dashboard-fixture";
 
 const ALL = { from: 0, to: 1e12 };
@@ -235,6 +236,16 @@ describe("timeline", () => {
     tracks,
   });
 
+  it("tells threads of one name apart", () => {
+    const some: SpanRect[] = [[0, 0, 0, 100, 1]];
+    const { rows } = layoutTracks(
+      reply([{ ...track("pool", some), tid: 7 }, track("main", some), { ...track("pool", some), tid: 8 }]),
+      16,
+    );
+
+    expect(rows.map((row) => row.label)).toEqual(["pool 7", "main", "pool 8"]);
+  });
+
   it("places threads one below the other and finds what is under the pointer", () => {
     const { rows, height, left } = layoutTracks(
       reply([
@@ -309,6 +320,13 @@ describe("bars and words", () => {
     });
     expect(sharesOf(makeGroup("a", { ended: 50 }), 200)).toEqual({ ended: 0.25, failed: 0, running: 0 });
     expect(sharesOf(makeGroup("a", { total: 0 }), 1)).toEqual({ ended: 0, failed: 0, running: 0 });
+  });
+
+  it("shows what failed on both grounds", () => {
+    for (const theme of ["light", "dark"] as const)
+      expect(
+        contrast(failedColour(theme === "dark"), hexColour(theme === "dark" ? "#1b1e25" : "#ffffff")),
+      ).toBeGreaterThan(7);
   });
 
   it("keeps the colour of a name when others come", () => {

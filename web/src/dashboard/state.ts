@@ -228,7 +228,8 @@ export async function loadTasks(): Promise<void> {
   publish();
 }
 
-const POINTS = 600;
+const POINTS = 700; // a minute in steps of 100 ms, with room
+const SHORT_S = 60;
 const LONG_S = 600;
 
 /* Curves of hours are the server's averages: what came since is finer than they need. */
@@ -244,7 +245,7 @@ export async function loadHistory(): Promise<void> {
 
   if (!state) return;
   const to = state.now_ms;
-  const from = choice === "all" ? to - 86_400_000 : to - Math.max(LONG_S, Number(choice)) * 1000;
+  const from = choice === "all" ? to - 86_400_000 : to - Math.max(SHORT_S, Number(choice)) * 1000;
   const query = `from=${Math.floor(from)}&to=${Math.ceil(to)}&points=${POINTS}&names=${NAMES.join(",")}`;
   try {
     const answer = await fetch(`api/history?${query}`, { cache: "no-store" });

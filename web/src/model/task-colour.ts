@@ -15,6 +15,7 @@ const HUES: Rgb[] = [
 ];
 
 export const FAILED_COLOUR: Rgb = [0x0c, 0x0d, 0x10];
+const FAILED_ON_DARK: Rgb = [0xf4, 0xf5, 0xf7];
 export const TRANSFER_COLOUR: Rgb = [0xd6, 0x3b, 0x35];
 const DISK: Rgb = [0xf0, 0x97, 0x1c];
 const DESERIALIZE: Rgb = [0x9a, 0xa2, 0xae];
@@ -23,6 +24,11 @@ const BESIDE = [TRANSFER_COLOUR, DISK, DISK, DESERIALIZE]; // of actions from 1 
 const WHITE: Rgb = [255, 255, 255];
 const SHADES = 5;
 const LIGHTEST = 0.45;
+
+/* Black on a dark ground is not seen: there it is white. */
+export function failedColour(isDark: boolean): Rgb {
+  return isDark ? FAILED_ON_DARK : FAILED_COLOUR;
+}
 
 /* What is done beside computing. */
 export function actionColour(action: number): Rgb {

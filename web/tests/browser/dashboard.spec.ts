@@ -1,6 +1,6 @@
 /* The dashboard as `venturi serve` shows it: a program while it runs, what was recorded of one, and what happens when the server goes. */
 
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
@@ -51,6 +51,20 @@ describe.skipIf(!hasChromium || !hasServe)("dashboard", () => {
   const open = useBrowser();
 
   useProcesses();
+
+  it("lets in who follows the address from another site, or from the file of --open", async () => {
+    const server = await serve(spans());
+    const file = join(mkdtempSync(join(FOLDER, "open-")), "page.html");
+
+    writeFileSync(file, `<!doctype html><meta http-equiv=refresh content="0;url=${server.address}">`);
+    const { page } = await open(file, { isBare: true });
+    await says(page, /^Over/);
+    expect(page.url()).not.toContain("token");
+    await page.context().clearCookies();
+    await page.goto("data:text/html,<a href='" + server.address + "'>there</a>");
+    await page.getByText("there").click();
+    await says(page, /^Over/);
+  });
 
   it("shows a program while it runs, and says when it is over", async () => {
     const program = await startPipeline();

@@ -13,6 +13,12 @@ export interface TrackRow {
 const MOST_TRACKS = 60;
 const MOST_DEEP = 24;
 
+/* Where several have one name the number tells them apart. */
+function labelOf(track: WindowReply["tracks"][number], isOfSeveral: boolean): string {
+  if (!track.name) return `thread ${track.tid}`;
+  return isOfSeveral ? `${track.name} ${track.tid}` : track.name;
+}
+
 /* Threads that have something in the piece of time; `left` counts those for which there is no room. */
 export function layoutTracks(
   reply: WindowReply | null,
@@ -20,13 +26,16 @@ export function layoutTracks(
 ): { rows: TrackRow[]; height: number; left: number } {
   const tracks = (reply?.tracks ?? []).filter((track) => track.rects.length > 0);
   const rows: TrackRow[] = [];
+  const names = new Map<string, number>();
   let y = 0;
+
+  for (const track of tracks) names.set(track.name, (names.get(track.name) ?? 0) + 1);
 
   for (const track of tracks.slice(0, MOST_TRACKS)) {
     const deepest = track.rects.reduce((most, rect) => Math.max(most, rect[0]), 0);
     const height = (Math.min(MOST_DEEP, deepest) + 1) * lane + 4;
     rows.push({
-      label: track.name || `thread ${track.tid}`,
+      label: labelOf(track, names.get(track.name)! > 1),
       note: `process ${track.pid}`,
       rects: track.rects.filter((rect) => rect[0] <= MOST_DEEP),
       y,

@@ -1,7 +1,8 @@
 /* How far the tasks of each name are. Where nobody knows how many there will be, how many have ended. */
 
-import { FAILED_COLOUR } from "../../model/task-colour";
+import { failedColour } from "../../model/task-colour";
 import { matcher } from "../../state/search";
+import { colours } from "../../state/theme";
 import { css } from "../../ui/colour";
 import { formatCount, formatShare, formatTime } from "../../ui/format";
 import { Swatch } from "../../ui/parts";
@@ -84,7 +85,7 @@ function Progress({ state }: PanelProps) {
               <span class="progress-text">{textOf(group)}</span>
               <span class="progress-bar" aria-hidden="true">
                 <Piece name="ended" share={shares.ended} colour={css(colour)} />
-                <Piece name="failed" share={shares.failed} colour={css(FAILED_COLOUR)} />
+                <Piece name="failed" share={shares.failed} colour={css(failedColour(colours.value.isDark))} />
                 <Piece name="running" share={shares.running} colour={css(colour)} />
               </span>
             </li>

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { actionColour, FAILED_COLOUR } from "../../model/task-colour";
+import { actionColour, failedColour } from "../../model/task-colour";
 import { matcher } from "../../state/search";
 import { type Colours, colours } from "../../state/theme";
 import { Canvas, type CanvasPointer } from "../../ui/canvas";
@@ -62,7 +62,7 @@ function makeInks(theme: Colours): (task: Task) => Ink {
     let ink = known.get(key);
     if (!ink) {
       const colour = isFailed(task)
-        ? FAILED_COLOUR
+        ? failedColour(theme.isDark)
         : task.action
           ? actionColour(task.action)
           : colourOf(task.name);

@@ -11,7 +11,7 @@ import { categoryColour, shaded } from "../../ui/colour";
 import { formatCount, formatTime } from "../../ui/format";
 import { Tooltip } from "../../ui/parts";
 import { CHAR_WIDTH, type Pen } from "../../ui/pen";
-import { clean, fit } from "../../ui/text";
+import { clean, fit, fitMiddle } from "../../ui/text";
 import { drawBox, type Ink, makeInk } from "../../ui/time/box";
 import {
   AXIS,
@@ -107,7 +107,7 @@ function draw(pen: Pen, scene: Scene, theme: Colours, drag: Range | null): void 
     for (const row of scene.rows) {
       const y = AXIS + row.y;
       pen.rect(0, y, gutter - 1, row.height - 1, theme.surface);
-      pen.text(8, y + LANE / 2 + 2, fit(clean(row.label), gutter - 16, CHAR_WIDTH), theme.text);
+      pen.text(8, y + LANE / 2 + 2, fitMiddle(clean(row.label), gutter - 16, CHAR_WIDTH), theme.text);
       if (row.height >= 2 * LANE)
         pen.text(8, y + LANE * 1.5 + 1, fit(row.note, gutter - 16, 6), theme.muted, { size: 11 });
       pen.rect(gutter - 1, y, 1, row.height, theme.line);
