@@ -70,7 +70,8 @@ struct vti_family {
     struct vti_cpu_time gone;
     uint64_t gone_io[VTI_IO_COUNT];
     uint64_t peak_bytes;
-    bool had_cpu, had_io; /* of those */
+    bool had_cpu, had_io;     /* of those */
+    struct vti_cpu_time told; /* the last total */
 };
 
 void vti_family_init(struct vti_family *family, const struct vti_proc_source *source,
@@ -88,6 +89,7 @@ void vti_family_round(struct vti_family *family, pid_t last_pid, uint64_t now_ns
 /* What a process read or wrote itself: the kernel's number without those that it has waited for. */
 uint64_t vti_watched_io(const struct vti_watched *watched, unsigned which);
 
-void vti_family_total(const struct vti_family *family, struct vti_family_total *total);
+/* CPU time does not go back from one call to the next for the kernel's rounding of what those that ended have used. */
+void vti_family_total(struct vti_family *family, struct vti_family_total *total);
 
 #endif

@@ -9,6 +9,8 @@ import pytest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 
 import trace_stores  # noqa: E402
+from opensearch import OpenSearch  # noqa: E402
+from otlp_collector import Collector  # noqa: E402
 from recorded import BUILD, run  # noqa: E402
 from trace_stores import PACKAGE, VENTURI, Redis, free_port, python_or_skip, shown, venturi  # noqa: E402
 
@@ -98,6 +100,23 @@ def test_python_to_a_file(tmp_path):
     base = python(tmp_path, PROGRAM, store).stdout.strip()
     until(lambda: os.path.exists(store[7:]) and open(store[7:]).read().count("\n") == 4)
     assert shown(base, "--from", store)["span_count"] == 2
+
+
+def test_python_to_elasticsearch(tmp_path):
+    with OpenSearch(tmp_path) as node:
+        store = f"elasticsearch://127.0.0.1:{node.port}"
+        base = python(tmp_path, PROGRAM, store).stdout.strip()
+        trace = whole(base, store)
+        assert [span["name"] for span in trace["spans"]] == ["order", "charge"] and trace["processes"][0]["service"] == "till"
+
+
+def test_python_to_otlp(tmp_path):
+    with Collector(tmp_path) as collector:
+        base = python(tmp_path, PROGRAM, collector.url).stdout.strip()
+        until(lambda: collector.said().count("traces ") >= 1)
+    spans = [span for kind, message in collector.took() if kind == "traces" for resource in message["resourceSpans"]
+             for scope in resource["scopeSpans"] for span in scope["spans"]]
+    assert {span["name"] for span in spans} == {"order", "charge"} and {span["traceId"] for span in spans} == {base.replace("-", "")}
 
 
 def test_a_store_that_is_away_costs_the_service_nothing(tmp_path):

@@ -14,8 +14,9 @@ import pytest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
 
 import trace_stores  # noqa: E402
-from recorded import BUILD, TOP, run  # noqa: E402
-from trace_stores import free_port, imported, notifications, python_or_skip, recorded_program, ship, shown, stores_or_skip, venturi  # noqa: E402
+from otlp_collector import Collector  # noqa: E402
+from recorded import BUILD, run  # noqa: E402
+from trace_stores import imported, notifications, python_or_skip, recorded_program, ship, shown, stores_or_skip, venturi  # noqa: E402
 
 pytestmark = trace_stores.pytestmark
 MAKE_STEPS = os.path.join(BUILD, "tests", "fault", "make_steps")
@@ -128,32 +129,10 @@ def spans(messages):
     return found
 
 
-COLLECTOR = os.path.join(TOP, "build", "otlp-receiver", "receiver")
-
-
 @pytest.fixture
 def collector(tmp_path):
-    """The receiver of the OpenTelemetry collector itself; what it took is in `took`, once it is stopped."""
-    if not os.access(COLLECTOR, os.X_OK):
-        pytest.skip("no OpenTelemetry receiver: run tools/setup --with-otlp")
-    port = free_port()
-    with open(tmp_path / "took", "w+") as out:
-        process = subprocess.Popen([COLLECTOR, f"127.0.0.1:{port}"], stdin=subprocess.DEVNULL, stdout=out)
-        for _ in range(600):
-            if (tmp_path / "took").read_text().startswith("ready") or process.poll() is not None:
-                break
-            time.sleep(0.05)
-
-        def took():
-            process.terminate()
-            process.wait(60)
-            lines = (tmp_path / "took").read_text().splitlines()[1:]
-            return [(line.split(" ", 1)[0], json.loads(line.split(" ", 1)[1])) for line in lines]
-        try:
-            yield f"otlp://127.0.0.1:{port}", took
-        finally:
-            process.kill()
-            process.wait()
+    with Collector(tmp_path) as one:
+        yield one.url, one.took
 
 
 @pytest.mark.parametrize("form", ["protobuf", "json"])

@@ -279,6 +279,26 @@ static void test_parent_and_child_go_together(void **state)
     assert_int_equal(total.processes, 1);
 }
 
+/* The kernel tells of both together less than what was seen of the second and told of the first: that is not taken back. */
+static void test_steps_do_not_go_back(void **state)
+{
+    struct vti_family *family = *state;
+
+    start(family, 100);
+    set(&(struct fake){.pid = 101, .parent = 100, .start = 2001, .cpu_ms = 95});
+    round_of(family, 101);
+    end(101);
+    set(&(struct fake){.pid = 100, .start = 2000, .reaped_ms = 100});
+    assert_int_equal(round_of(family, 101).cpu.all_ns, 100 * MS);
+    set(&(struct fake){.pid = 102, .parent = 100, .start = 2001, .cpu_ms = 105});
+    assert_int_equal(round_of(family, 102).cpu.all_ns, 205 * MS);
+    end(102);
+    set(&(struct fake){.pid = 100, .start = 2000, .reaped_ms = 200});
+    assert_int_equal(round_of(family, 102).cpu.all_ns, 205 * MS);
+    set(&(struct fake){.pid = 100, .start = 2000, .cpu_ms = 30, .reaped_ms = 200});
+    assert_int_equal(round_of(family, 102).cpu.all_ns, 230 * MS);
+}
+
 /* The kernel's steps are of 10 ms: what it cuts off is not taken for one that nobody waited for, again and again. */
 static void test_steps_do_not_add_up(void **state)
 {
@@ -635,6 +655,7 @@ int main(void)
         ON_A_TREE(test_waited_for_by_nobody),
         ON_A_TREE(test_parent_and_child_go_together),
         ON_A_TREE(test_steps_do_not_add_up),
+        ON_A_TREE(test_steps_do_not_go_back),
         ON_A_TREE(test_the_truth_of_wait4),
         ON_A_TREE(test_what_was_before_is_not_ours),
         ON_A_TREE(test_children_are_listed),
