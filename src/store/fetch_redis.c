@@ -23,7 +23,7 @@
 #define ANSWER_MOST (256u << 20) /* bytes */
 #define SCAN_AT_ONCE 1000u
 #define SCAN_MOST (16u << 20) /* bytes of one step */
-#define SCAN_STEPS 200000u /* two hundred million keys, whoever they are of */
+#define SCAN_STEPS 200000u    /* two hundred million keys, whoever they are of */
 #define SCAN_S 120
 
 struct key { /* of a trace */

@@ -121,3 +121,24 @@ def test_letters_that_somebody_has_edited(tmp_path, change):
         done = venturi("ship", "--replay", letters, "--to", redis.url, check=False)
         assert done.returncode == 1 and redis.ask("DBSIZE") == 0, done.stderr
         assert "1 dead" in done.stderr or "not sent" in done.stderr
+
+
+# ---- sentinels ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_sentinel_names_the_master(tmp_path):
+    base, events = notifications(3)
+    path = imported(tmp_path, events)
+    with Redis(tmp_path) as redis, RedisStub(lambda words: array(bulk(b"127.0.0.1"), bulk(str(redis.port).encode()))) as sentinel:
+        url = sentinel.url.replace("redis:", "redissentinel:") + "?master=traces"
+        ship(path, url)
+        assert redis.ask("LLEN", EVENTS + base.encode()) == 6
+        assert shown(base, "--from", url)["span_count"] == 3
+        assert sentinel.commands[0] == [b"SENTINEL", b"get-master-addr-by-name", b"traces"]
+
+
+@pytest.mark.parametrize("said", [b"*-1\r\n", b"*0\r\n", b"-ERR \x1b[2J\r\n", b"*2\r\n$9\r\n127.0.0.1\r\n:1\r\n", b"*2\r\n*0\r\n*0\r\n"])
+def test_a_sentinel_that_knows_none(said):
+    with RedisStub(lambda words: said) as sentinel:
+        done = venturi("trace", "list", "--from", sentinel.url.replace("redis:", "redissentinel:"), check=False)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and "knows no master mymaster" in done.stderr, done.stderr

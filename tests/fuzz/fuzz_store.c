@@ -30,8 +30,8 @@ static void read_url(const char *url)
 /* What stores take from a letter of a trace: texts that are inside of what was kept, objects of JSON. */
 static void read_detail(const struct vti_trace_detail *detail, const char *end)
 {
-    const uint32_t texts[] = {detail->name,       detail->service,       detail->project,
-                              detail->host,       detail->error_type,    detail->error_message,
+    const uint32_t texts[] = {detail->name,       detail->service,    detail->project,
+                              detail->host,       detail->error_type, detail->error_message,
                               detail->begin_info, detail->end_info};
     size_t bytes = 0;
 
