@@ -496,7 +496,7 @@ def test_nothing_is_left_if_nothing_was_started(tmp_path):
 SHIPPER = """#!%s
 # Stands in for the real one: follows the folder as docs/spool.md has it, "ships" by moving files to the path of the URL.
 import fcntl, os, shutil, signal, sys, time
-folder, to = sys.argv[1], sys.argv[sys.argv.index("--to") + 1]
+folder, to = sys.argv[1], os.environ["VENTURI_STORE"]
 if to == "test://wrong":
     sys.stderr.write("venturi-ship: wrong\\n")
     sys.exit(2)
