@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_scan.h"
+#include "base/realtime.h"
 #include "store/dead_span.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char *const kinds[] = {"step", "trace", "sample"};
@@ -27,14 +27,12 @@ static void write_letter(struct vti_buf *out, const struct vti_batch *batch,
 {
     const void *detail = vti_batch_detail(batch, document);
     struct vti_json json;
-    struct timespec now;
     char id[VTI_UUID_HEX], when[VTI_TIME_TEXT];
 
-    clock_gettime(CLOCK_REALTIME, &now);
     vti_uuid_hex(document->id, id);
     vti_json_init(&json, out);
     vti_json_object(&json);
-    vti_time_text(when, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec / 1000000 * 1000000);
+    vti_time_text(when, vti_realtime_ns() / 1000000 * 1000000);
     vti_json_add_string(&json, "time", when);
     vti_json_add_int(&json, "status", document->status);
     vti_json_add_string(&json, "reason", vti_batch_reason(batch, document));

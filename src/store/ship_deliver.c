@@ -7,6 +7,7 @@
 #include "store/ship_impl.h"
 
 #include "base/error.h"
+#include "base/realtime.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -131,11 +132,9 @@ void vti_ship_set_mood(struct vti_ship *ship, enum vti_ship_mood mood, const cha
 static void check_documents(struct vti_ship *ship)
 {
     struct vti_batch *batch = &ship->batch;
-    struct timespec now;
-    int64_t latest, earliest = INT64_C(946684800) * 1000000000; /* 2000 */
+    int64_t latest = vti_realtime_ns() + INT64_C(86400) * 1000000000;
+    int64_t earliest = INT64_C(946684800) * 1000000000; /* 2000 */
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    latest = ((int64_t)now.tv_sec + 86400) * 1000000000;
     for (size_t i = 0; i < batch->count; i++) {
         struct vti_document *document = &batch->documents[i];
 

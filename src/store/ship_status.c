@@ -2,11 +2,11 @@
 #include "store/ship_impl.h"
 
 #include "base/json.h"
+#include "base/realtime.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EVERY_NS INT64_C(1000000000)
@@ -33,11 +33,9 @@ static void write_status(struct vti_buf *out, const struct vti_ship *ship)
 {
     static const char *const moods[] = {"idle", "sending", "away", "held", "ended"};
     struct vti_json json;
-    struct timespec now;
     char when[VTI_TIME_TEXT];
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    vti_time_text(when, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec / 1000000 * 1000000);
+    vti_time_text(when, vti_realtime_ns() / 1000000 * 1000000);
     vti_json_init(&json, out);
     vti_json_object(&json);
     vti_json_add_string(&json, "target", ship->options->settings->shown);

@@ -2,12 +2,13 @@
 import fcntl
 import json
 import os
+import re
 import subprocess
 
 import pytest
 
 from conftest import BUILD, QUICK, VENTURI, environment, make_steps, many, numbers, ship, spool_name, status_of, wait_for
-from es_stub import Answer, Stub
+from es_stub import Answer, Items, Stub
 
 STEPS = os.path.join(BUILD, "tests", "programs", "steps")
 
@@ -174,6 +175,17 @@ def test_a_program_that_runs(tmp_path, shipper, stub):
     code, messages = one.end()
     assert code == 0, messages
     assert numbers(stub) == list(range(20000)) and recordings(folder) == []
+
+
+@needs_programs
+def test_load(tmp_path, stub):
+    """Two threads put as quickly as they can, the store says now and then that it is too much: all is there, once, or counted as lost."""
+    stub.faults = [Answer(429), Answer(503), Items(429, range(5, 900)), None] * 3
+    done = subprocess.run([os.path.join(BUILD, "venturi"), "run", "--ship", stub.url, "--spool", tmp_path / "spool", "--", STEPS, "plain", "60000", "2", "0"],
+                          check=True, timeout=300, env=environment(), capture_output=True, text=True, cwd=tmp_path)
+    lost = int(re.search(r", (\d+) lost", done.stderr).group(1))
+    assert len(numbers(stub)) == 60000 - lost and len(set(numbers(stub))) == 60000 - lost, done.stderr
+    assert f"{60000 - lost} documents to" in done.stderr and recordings(tmp_path / "spool") == []
 
 
 @needs_programs
