@@ -25,7 +25,7 @@ export interface ReportAnswer {
   thread_count: number;
   spans: ReportEntry[];
   functions: ReportEntry[];
-  findings: { kind: string; text: string }[];
+  findings: { kind: string; text: string; confidence: string }[];
   resources: {
     cpu_ns: number;
     cores: number;

@@ -22,7 +22,9 @@ describe.skipIf(!hasChromium)("overview", () => {
     expect(await page.locator(".overview-ran").textContent()).toContain(
       `${told.process_count} processes, ${told.thread_count} threads`,
     );
-    expect(await page.locator(".findings li").allInnerTexts()).toEqual(told.findings.map((one) => one.text));
+    expect(await page.locator(".findings li").allInnerTexts()).toEqual(
+      told.findings.map((one) => one.text + (one.confidence ? ` (${one.confidence})` : "")),
+    );
     expect(await functions.first().locator("th button").textContent()).toBe(longest!.name);
     expect(await functions.first().locator("td").allTextContents()).toEqual(
       expect.arrayContaining([formatCount(longest!.calls), formatTime(longest!.self_ns)]),
