@@ -221,7 +221,7 @@ static void several_commands_are_several_tests(void **state)
     vti_bench_text(&base.cpu, "Test CPU");
     vti_bench_text(&now.cpu, "Test CPU");
     for (int i = 0; i < 8; i++) {
-        char name[16];
+        char name[20];
 
         snprintf(name, sizeof name, "work %d", i);
         for (int side = 0; side < 2; side++) {
