@@ -440,8 +440,10 @@ static int record(struct run *run, struct vti_drain *drain)
     if (!has_package && run->made)
         vti_cmd_warn("run", "no functions: our Python package is not where the tool is");
     vti_drain_watch(drain, child.pid);
-    while (!vti_child_check(&child))
+    while (!vti_child_check(&child)) {
         vti_drain_step(drain, child.signal_fd);
+        vti_run_spool_watch(&run->spool);
+    }
     vti_drain_note_end(drain);
     vti_child_reap(&child);
     vti_drain_note_exit(drain, child.pid, child.status, &child.usage);

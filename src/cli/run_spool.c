@@ -325,6 +325,23 @@ static void remove_folder(const struct vti_run_spool *spool)
     rmdir(spool->folder);
 }
 
+/* It is not started again: the environment is the program's by now, and whoever ended it had a reason. */
+void vti_run_spool_watch(struct vti_run_spool *spool)
+{
+    int status = 0;
+
+    if (!spool->shipper || waitpid(spool->shipper, &status, WNOHANG) != spool->shipper)
+        return;
+    spool->shipper = 0;
+    if (WIFSIGNALED(status))
+        vti_cmd_say(
+            "venturi-ship was ended by signal %d (%s): nothing is sent any more, it waits in %s",
+            WTERMSIG(status), strsignal(WTERMSIG(status)), spool->folder);
+    else
+        vti_cmd_say("venturi-ship ended with %d: nothing is sent any more, it waits in %s",
+                    WEXITSTATUS(status), spool->folder);
+}
+
 void vti_run_spool_drop(struct vti_run_spool *spool)
 {
     if (spool->shipper)
@@ -358,7 +375,8 @@ void vti_run_spool_finish(struct vti_run_spool *spool, const struct vti_drain_st
     say_lost(spool, &stats->spool_lost);
     if (!spool->url)
         return;
-    status = end_shipper(spool, signal_fd, WAIT_MS, is_quiet);
+    if (spool->shipper)
+        status = end_shipper(spool, signal_fd, WAIT_MS, is_quiet);
     count = count_waiting(spool, &bytes);
     if (!count && !spool->asked)
         remove_folder(spool);

@@ -32,6 +32,9 @@ int vti_run_spool_prepare(struct vti_run_spool *spool, struct vti_drain_options 
 /* Starts venturi-ship, before the environment becomes the program's. VTI_EXIT_SETUP after one line. */
 int vti_run_spool_start(struct vti_run_spool *spool);
 
+/* Whether the shipper is still there is looked up now and then: that it is not is said at once. Never waits. */
+void vti_run_spool_watch(struct vti_run_spool *spool);
+
 /* The program could not be started: the shipper ends, the folder that was made goes. */
 void vti_run_spool_drop(struct vti_run_spool *spool);
 

@@ -1,8 +1,7 @@
 /*
  * metrics_ship.c - the spool and the shippers that follow it.
  *
- * How large a spool may be is what its drainer wrote into each file; how large it is, the shipper says, or else the sum of the files that
- * are open.
+ * How large a spool may be is what its drainer wrote into each file; how large it is, its folder tells.
  */
 #include "live/metrics_impl.h"
 
@@ -37,9 +36,8 @@ static void write_spool(struct vti_metrics_out *metrics, const struct vti_live *
     if (!limit)
         return;
     vti_metrics_gauge_u(metrics, "venturi_spool_size_bytes", "bytes", "Size of the spool.",
-                        ship->is_known && ship->spool_bytes != VTI_LIVE_UNKNOWN
-                            ? ship->spool_bytes
-                            : summary.file_bytes);
+                        ship->spool_bytes != VTI_LIVE_UNKNOWN ? ship->spool_bytes
+                                                              : summary.file_bytes);
     vti_metrics_gauge_u(metrics, "venturi_spool_limit_bytes", "bytes",
                         "Size that the spool may have.", limit);
 }

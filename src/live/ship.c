@@ -10,10 +10,10 @@
 #include "base/json_scan.h"
 #include "live/state.h"
 
-#include <errno.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +50,62 @@ static void take_text(struct vti_live *live, struct vti_json_scan *scan, const c
     vti_buf_fini(&text);
 }
 
+/* Whether it is one that runs: a number may be somebody else's by now, and one that nobody has waited for is none. */
+static bool is_shipper(uint64_t pid)
+{
+    static const char name[] = "(venturi-ship) ";
+    char path[64];
+    char line[256] = "";
+    const char *state;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+    file = fopen(path, "re");
+    if (file && !fgets(line, sizeof line, file))
+        line[0] = 0;
+    if (file)
+        fclose(file);
+    state = strstr(line, name);
+    return state && !strchr("ZX", state[sizeof name - 1]);
+}
+
+/* Several are named together: the sums are of all of them. */
+static void add_store(struct vti_live *live, const char *store)
+{
+    struct vti_buf both = {0};
+
+    if (!*live->ship.store || !*store) {
+        live->ship.store = *store ? store : live->ship.store;
+        return;
+    }
+    vti_buf_printf(&both, "%s, %s", live->ship.store, store);
+    if (!both.failed)
+        live->ship.store = vti_names_add(&live->names, (const char *)both.data, both.len);
+    vti_buf_fini(&both);
+}
+
+/* What lies there, whoever has got it already: that is what the limit counts. */
+static uint64_t spool_bytes(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *at;
+    struct stat about;
+    uint64_t bytes = 0;
+
+    if (!folder)
+        return VTI_LIVE_UNKNOWN;
+    while ((at = readdir(folder))) {
+        size_t len = strlen(at->d_name);
+
+        if (len > 3 && at->d_name[0] != '.' && !strcmp(at->d_name + len - 3, ".vt") &&
+            !fstatat(dirfd(folder), at->d_name, &about, AT_SYMLINK_NOFOLLOW) &&
+            S_ISREG(about.st_mode))
+            bytes += (uint64_t)about.st_size;
+    }
+    closedir(folder);
+    return bytes;
+}
+
 static void take_status(struct vti_live *live, const char *data, size_t size)
 {
     struct vti_json_scan scan = {.at = data, .end = data + size};
@@ -57,14 +113,11 @@ static void take_status(struct vti_live *live, const char *data, size_t size)
     struct {
         const char *key;
         uint64_t *sum;
-    } numbers[] = {{"waiting", &ship->waiting},
-                   {"shipped", &ship->shipped},
-                   {"retried", &ship->retried},
-                   {"dead", &ship->dead},
-                   {"lost", &ship->lost},
-                   {"waiting_bytes", &ship->spool_bytes},
-                   {"spool_limit_bytes", &ship->spool_limit_bytes}};
+    } numbers[] = {{"waiting", &ship->waiting}, {"shipped", &ship->shipped},
+                   {"retried", &ship->retried}, {"dead", &ship->dead},
+                   {"lost", &ship->lost},       {"spool_limit_bytes", &ship->spool_limit_bytes}};
     struct vti_buf key = {0};
+    const char *store = "";
     uint64_t pid = 0;
     bool is_first = true;
 
@@ -84,7 +137,7 @@ static void take_status(struct vti_live *live, const char *data, size_t size)
         if (!strcmp(name, "pid"))
             take_number(&scan, &pid);
         else if (!strcmp(name, "target"))
-            take_text(live, &scan, &ship->store);
+            take_text(live, &scan, &store);
         else if (!strcmp(name, "why"))
             take_text(live, &scan, &ship->error);
         else
@@ -92,8 +145,8 @@ static void take_status(struct vti_live *live, const char *data, size_t size)
     }
     vti_buf_fini(&key);
     ship->is_known |= !scan.failed;
-    if (pid > 0 && pid <= INT32_MAX && (!kill((pid_t)pid, 0) || errno == EPERM))
-        ship->is_running = true;
+    ship->is_running |= is_shipper(pid);
+    add_store(live, store);
 }
 
 static void take_file(struct vti_live *live, const char *path)
@@ -119,11 +172,11 @@ void vti_live_read_ship(struct vti_live *live)
     live->ship_ns = live->now_ns;
     live->ship = (struct vti_live_ship){.store = "",
                                         .error = "",
-                                        .spool_bytes = VTI_LIVE_UNKNOWN,
+                                        .spool_bytes = spool_bytes(live->path),
                                         .spool_limit_bytes = VTI_LIVE_UNKNOWN};
     if ((size_t)snprintf(pattern, sizeof pattern, "%s/ship*.status.json", live->path) >=
             sizeof pattern ||
-        glob(pattern, GLOB_NOSORT, NULL, &found))
+        glob(pattern, 0, NULL, &found))
         return;
     for (size_t i = 0; i < found.gl_pathc && i < 64; i++)
         take_file(live, found.gl_pathv[i]);

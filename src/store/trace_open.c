@@ -109,7 +109,7 @@ void vti_trace_opens_remove(struct vti_trace_opens *opens, struct vti_trace_open
 
 static char *copy_of(const char *text, size_t len)
 {
-    return strndup(text ? text : "", len < SAID_MOST ? len : SAID_MOST);
+    return text ? strndup(text, len < SAID_MOST ? len : SAID_MOST) : strdup("");
 }
 
 static struct vti_trace_place *make_place(struct vti_trace_opens *opens, uint32_t process)

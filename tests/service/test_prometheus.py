@@ -5,6 +5,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -157,6 +158,21 @@ def test_a_spool_whose_files_come_and_go(tmp_path, monkeypatch):
             samples = serve.until("venturi_ship_waiting_documents", 0)
             assert samples["venturi_ship_running", ()] == 1
             assert samples["venturi_step_messages_total", (("prefix", "test_step"), ("step", "ClassifyStep"))] == 2400
+
+
+def test_a_shipper_that_is_killed(tmp_path):
+    """Its parent has something else to do than to wait for it: it is gone all the same, and said to be; the size is that of the folder."""
+    with Monitored(tmp_path, "--spool", "spool", "--spool-limit", "8M", "--ship", f"file://{tmp_path}/documents.jsonl") as program, \
+            Serve(tmp_path, "spool") as serve:
+        program.tell("round 1")
+        serve.until("venturi_ship_running", 1)
+        (status,) = (tmp_path / "spool").glob("ship*.status.json")
+        os.kill(json.loads(status.read_text())["pid"], signal.SIGKILL)
+        serve.until("venturi_ship_running", 0)
+        wait_for(lambda: "venturi-ship was ended by signal 9" in program.said(), "the word of venturi run")
+        program.tell("round 1")
+        assert wait_for(lambda: abs(serve.samples()["venturi_spool_size_bytes", ()] - sum(
+            path.stat().st_size for path in (tmp_path / "spool").glob("*.vt"))) < 8192, "the size of the folder")
 
 
 def is_above(samples, name, least):
