@@ -17,8 +17,8 @@ def test_ratio(compile, sample, flags, clock):
     three, one = done.samples("three"), done.samples("one")
     assert one > 20
     assert 2 < three / one < 4.5
-    assert done.within("main") - done.samples("main") == done.within("work") == done.within("three") + done.within("one") + done.samples("work")
-    assert done.samples("main") <= 2  # it has hardly any code of its own
+    assert done.within("work") == done.within("three") + done.within("one") + done.samples("work")
+    assert 0 <= done.within("main") - done.within("work") <= 2  # it has hardly any code of its own, and calls strtol() and printf()
     assert LEAST < done.sampled_seconds / done.facts["cpu"] < MOST
 
 
