@@ -6,14 +6,15 @@
 
 struct vti_bytes vti_es_answer(const struct vti_es_reading *reading)
 {
-    return (struct vti_bytes){(const char *)reading->es.answer.body.data,
-                              reading->es.answer.body.len};
+    const struct vti_buf *body = &reading->es.answer.body;
+
+    return (struct vti_bytes){body->len ? (const char *)body->data : "", body->len};
 }
 
 struct vti_bytes vti_es_member(struct vti_bytes object, const char *name)
 {
     struct vti_json_scan scan = {.at = object.data, .end = object.data + object.len};
-    struct vti_bytes found = {NULL, 0};
+    struct vti_bytes found = {"", 0};
     struct vti_buf key = {0};
     bool is_first = true;
 

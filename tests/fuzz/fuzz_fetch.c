@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         snprintf(output, sizeof output, "/dev/shm/fuzz_fetch.%d.vt", (int)getpid());
         atexit(clean_up);
     }
-    check_sums((struct vti_bytes){(const char *)data, size});
+    check_sums((struct vti_bytes){size ? (const char *)data : "", size});
     if (import_lines((const char *)data, size))
         check_recording();
     return 0;
