@@ -62,6 +62,20 @@ int vti_reading_check(const char *command, const char *path)
     return vti_reading_refuse_folder(command, path);
 }
 
+/* Documents of steps that `ship --to file://` has written begin so. */
+static bool is_shipped_steps(const char *path)
+{
+    static const char begin[] = "{\"@timestamp\":\"";
+    struct vti_mapping map;
+    bool is_one;
+
+    if (vti_mapping_open(&map, path))
+        return false;
+    is_one = map.size > sizeof begin && !memcmp(map.data, begin, sizeof begin - 1);
+    vti_mapping_close(&map);
+    return is_one;
+}
+
 /* Which command is for such a file; NULL: none that can be told. */
 static const char *find_command(const char *path)
 {
@@ -90,6 +104,11 @@ int vti_reading_refuse(const char *command, const char *path, int code)
     char why[1024];
 
     snprintf(why, sizeof why, "%s", vti_error_message(code)); /* looking at it may fail anew */
+    if (is_shipped_steps(path))
+        return vti_cmd_fail(
+            command, "%s: holds documents of steps, as venturi ship writes them: %s", path,
+            strcmp(command, "trace") && strcmp(command, "rank") ? "not a recording"
+                                                                : "no traces, only steps");
     other = find_command(path);
     if (!other || !strcmp(other, command))
         return vti_cmd_error(command, vti_fail(code, "%s", why));

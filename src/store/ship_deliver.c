@@ -108,11 +108,15 @@ void vti_ship_set_mood(struct vti_ship *ship, enum vti_ship_mood mood, const cha
     bool is_bad = mood == VTI_SHIP_AWAY || mood == VTI_SHIP_HELD;
     bool is_news = mood != ship->mood;
     char line[600];
+    char again[80] = ", trying again";
 
+    if (mood == VTI_SHIP_HELD)
+        snprintf(again, sizeof again, " until somebody repairs it");
+    else if (ship->options->is_once)
+        snprintf(again, sizeof again, ", trying again for %g s (--give-up)",
+                 ship->options->give_up_ms / 1e3);
     if (is_bad && (!was_bad || strcmp(ship->why, why))) {
-        snprintf(line, sizeof line, "%s; %s", why,
-                 mood == VTI_SHIP_HELD ? "everything is kept until somebody repairs it"
-                                       : "everything is kept, trying again");
+        snprintf(line, sizeof line, "%s; everything is kept%s", why, again);
         if (!ship->options->is_once || mood == VTI_SHIP_AWAY)
             ship->options->say(line);
         is_news = true;

@@ -271,7 +271,7 @@ def test_scripts_find_our_package_as_under_run(venturi, tmp_path, suite):
     script = tmp_path / "imports.py"
     script.write_text(text)
     venturi("bench", "-n", "1", "--no-counts", "-o", tmp_path / "b.json", "--", sys.executable, script, env=env, check=0)
-    venturi("check", "-n", "1", "--budget", "rss<10G", "--", sys.executable, script, env=env, check=0)
+    venturi("check", "-n", "1", "--no-counts", "--budget", "rss<10G", "--", sys.executable, script, env=env, check=0)
     script.write_text("import venturi\nprint('done')\n")
     script.rename(suite / "imports.py")
     assert "imports" in rows(venturi("bench", "-n", "1", "--suite", suite, "imports.py", check=0))

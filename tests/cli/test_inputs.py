@@ -102,3 +102,14 @@ def test_a_folder_is_named_with_what_to_do(venturi, tmp_path, command):
         "venturi %s: %s: is a folder; a spool is shown by `venturi serve %s`, its files one by one, or merged: "
         "venturi merge %s/*.vt -o all.vt" % (command[0], spool, spool, spool))
     assert refused(empty).startswith("venturi %s: %s: is a folder, not a recording (.vt)" % (command[0], empty))
+
+
+@pytest.mark.parametrize("words, message", [
+    (("trace", "list"), "no traces, only steps"), (("trace", "list", "--from"), "no traces, only steps"), (("report",), "not a recording"),
+])
+def test_shipped_steps_are_named(venturi, tmp_path, words, message):
+    """What `ship --to file://` writes of steps has no traces."""
+    path = tmp_path / "steps.jsonl"
+    path.write_text('{"@timestamp":"2026-11-18T01:52:23.15883744Z","source":"Step","n_messages":2,"failed":false}\n')
+    done = venturi(*words, "file://%s" % path if "--from" in words else path, check=2)
+    assert done.stderr == "venturi %s: %s: holds documents of steps, as venturi ship writes them: %s\n" % (words[0], path, message)

@@ -593,7 +593,7 @@ if kept.startswith("stuck"):
     while len(ending) < 2:
         time.sleep(0.05)
     sys.exit(1)
-if kept.startswith("refused"):
+if kept.endswith("refused"):
     while not ending:
         time.sleep(0.05)
     sys.stderr.write("venturi-ship: wrong\\n")
@@ -655,12 +655,13 @@ def test_ship_names_a_folder_of_its_own_and_takes_it_away(beside, tmp_path):
 
 
 def test_ship_that_cannot_send_leaves_all_and_says_so(beside, tmp_path):
-    done, work = ship(beside, tmp_path, "test://refused", files_to_see=0)
+    done, work = ship(beside, tmp_path, "test://me:secret@refused", files_to_see=0)
+    assert "secret" not in done.stderr
     assert done.returncode == 0, "the program's end is its own"
     folder, = os.listdir(work)
     assert folder.endswith(".spool") and len(files(work / folder)) == 1
     assert "venturi-ship: wrong\n" in done.stderr
-    assert "%s  1 recording" % folder in done.stderr and "venturi ship %s --to URL --once" % folder in done.stderr
+    assert "%s  1 recording" % folder in done.stderr and "venturi ship %s --to test://refused --once\n" % folder in done.stderr
 
 
 def test_ship_that_cannot_begin_is_told_before_the_program_starts(beside, tmp_path):
