@@ -146,6 +146,10 @@ def test_merged_they_are_one_recording_of_the_program(spooled):
     assert (total.facts(), total.lost) == (facts, 0)
     assert [row["finished"] for row in spans_of(whole)] == [1] * len(spans_of(whole))
     assert whole.query("SELECT name FROM processes") == [{"name": "spooled"}]
+    assert ("\nTimes are of batches: Spooled had %d messages in %d of them.\n" % (2 * facts["steps"], facts["steps"])
+            in tool("report", whole.path).stdout)
+    step, = json.loads(tool("report", "--json", whole.path).stdout)["steps"]
+    assert (step["count"], step["messages"]) == (facts["steps"], 2 * facts["steps"])
     assert whole.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'") == [{"n": 0}]
     for span, said in (("all the time", {"who": "somebody"}), ("long request", {"path": "/long", "late": 7})):
         row, = whole.query("SELECT begin_ns, attributes FROM spans WHERE name = '%s'" % span)
