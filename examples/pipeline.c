@@ -6,6 +6,7 @@
  *
  *     venturi run ./pipeline [alerts]
  */
+#define _GNU_SOURCE 1 /* pthread_setname_np() */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>

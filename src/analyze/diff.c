@@ -127,12 +127,31 @@ static void note_load(struct vti_buf *doubts, const char *which, double others)
                        100 * others, which);
 }
 
+/* A command on one line: so are doubts. */
+static void add_command(struct vti_buf *doubts, const char *command)
+{
+    for (; *command; command++)
+        vti_buf_add_u8(doubts, (uint8_t)(*command == '\n' ? ' ' : *command));
+}
+
+static void note_commands(struct vti_buf *doubts, const char *base, const char *now)
+{
+    if (!*base || !*now || !strcmp(base, now))
+        return;
+    vti_buf_add_text(doubts, "the commands differ: ");
+    add_command(doubts, base);
+    vti_buf_add_text(doubts, ", then ");
+    add_command(doubts, now);
+    vti_buf_add_u8(doubts, '\n');
+}
+
 static void note_doubts(struct vti_diff *diff)
 {
     const struct vti_diff_side *base = diff->base;
     const struct vti_diff_side *now = diff->now;
     struct vti_buf *doubts = &diff->doubts;
 
+    note_commands(doubts, base->command, now->command);
     if (base->is_sampled != now->is_sampled)
         vti_buf_printf(doubts, "the %s run was sampled, the %s one counted\n",
                        base->is_sampled ? "base" : "new", base->is_sampled ? "new" : "base");

@@ -55,6 +55,18 @@ char *vti_secret_take_url(char *argument)
     return copy;
 }
 
+const char *vti_secret_show_url(char *to, size_t room, const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t scheme = host ? (size_t)(host - url) + 3 : 0;
+    const char *at = strrchr(url + scheme, '@');
+    const char *from = at ? at + 1 : url + scheme;
+
+    snprintf(to, room, "%.*s%.*s", (int)(scheme < 32 ? scheme : 32), url, (int)strcspn(from, "?"),
+             from);
+    return to;
+}
+
 /* ---- to a program that is started ------------------------------------------------------------ */
 
 int vti_secret_send(const char *text, char *word, size_t room)

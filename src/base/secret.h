@@ -25,6 +25,9 @@ void vti_secret_hide_logins(int argc, char **argv);
 /* A copy, which the caller frees, of an argument whose login is then hidden; NULL without memory. */
 char *vti_secret_take_url(char *argument);
 
+/* A URL for messages: without user, password and what stands behind '?'. */
+const char *vti_secret_show_url(char *to, size_t room, const char *url);
+
 /* Makes the text ready for a program that is about to be started: a descriptor that it inherits and whose number is in `word`, which is given to
  * it instead: "fd:5:", and the text with stars for the login. `word` has room for the text and 16 bytes. The descriptor, which the caller closes when the program runs, or a
  * negative code of error.h. */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cmd.h"
+#include "cli/python.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -54,6 +55,7 @@ int vti_bencher_init(struct vti_bencher *bencher, const char *command, const cha
     bencher->self = strdup(path);
     if (!bencher->self)
         return vti_cmd_fail(command, "out of memory");
+    vti_python_offer_package(); /* what is run plain may import it as under `run` */
     return items ? parse_items(bencher, items) : 0;
 }
 

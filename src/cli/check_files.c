@@ -34,9 +34,11 @@ static int load(vt_recording *recording, void *arg)
 
 static int open_side(struct vti_bench *bench, const char *path, char **recording)
 {
-    int kind = is_recording(path);
-    int code;
+    int code = vti_reading_refuse_folder("check", path);
+    int kind = code ? 0 : is_recording(path);
 
+    if (code)
+        return code;
     if (kind < 0)
         return vti_cmd_error("check", kind);
     if (kind) {

@@ -136,6 +136,7 @@ static void add_row(struct vti_table *table, const struct vti_compared *row)
 
 void vti_check_legend(struct vti_buf *to, const struct vti_comparison *comparison)
 {
+    bool has_any = false;
     bool can_gate = false;
     bool is_small = false;
     bool varies = false;
@@ -145,12 +146,15 @@ void vti_check_legend(struct vti_buf *to, const struct vti_comparison *compariso
 
         if (row->gates || !vti_check_is_shown(row))
             continue;
+        has_any = true;
         can_gate |= row->kind == VTI_QUANTITY_WALL || row->kind == VTI_QUANTITY_MEMORY;
         if (row->kind == VTI_QUANTITY_COUNT) {
             varies |= row->verdict == VTI_VERDICT_UNKNOWN;
             is_small |= row->verdict != VTI_VERDICT_UNKNOWN;
         }
     }
+    if (!has_any)
+        return;
     vti_buf_add_text(to, "(in parentheses: shown, but does not decide");
     if (!comparison->is_same_work) {
         can_gate = is_small = varies = false;
@@ -171,7 +175,7 @@ static void print_legend(const struct vti_comparison *comparison)
 
     vti_check_legend(&text, comparison);
     vti_buf_add_u8(&text, 0);
-    if (!text.failed)
+    if (!text.failed && text.len > 1)
         vti_prose_print((const char *)text.data, 1);
     vti_buf_fini(&text);
 }

@@ -79,8 +79,10 @@ static int load(vt_recording *recording, void *arg)
 
 static int open_side(struct side *side, const char *path)
 {
-    int code;
+    int code = vti_reading_refuse_folder("diff", path);
 
+    if (code)
+        return code;
     if (vti_profile_is_recording(path) || vti_import_is_direct(path))
         return vti_reading_do("diff", path, load, side);
     code = vti_diff_side_read(&side->diff, path);

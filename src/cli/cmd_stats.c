@@ -295,6 +295,8 @@ static int run(int argc, char **argv)
     struct request request = {0};
     int code = take_arguments(&request, argc, argv);
 
+    if (!code)
+        code = vti_reading_refuse_folder("stats", request.file);
     if (code)
         return code;
     if (vti_profile_is_recording(request.file) || vti_import_is_direct(request.file))

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/check.h"
 #include "cli/diff.h"
+#include "cli/prose.h"
 #include "cli/reading.h"
 #include "cli/render.h"
 
@@ -258,8 +259,11 @@ static void print_doubts(const struct vti_diff *diff)
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         struct vti_buf text = {0};
 
+        vti_buf_add_text(&text, "Compare with care: ");
         vti_text_safe(&text, at, (size_t)(stop - at));
-        printf("Compare with care: %.*s.\n", (int)text.len, (const char *)text.data);
+        vti_buf_add(&text, ".", sizeof ".");
+        if (!text.failed)
+            vti_prose_print((const char *)text.data, 2);
         vti_buf_fini(&text);
         at = stop + 1;
     }

@@ -27,18 +27,6 @@ const char *vti_from_file(const char *url)
     return strncmp(url, "file://", 7) ? NULL : url + 7;
 }
 
-/* For messages: no user, no password. */
-static void show_url(char *to, size_t room, const char *url)
-{
-    const char *host = strstr(url, "://");
-    size_t scheme = host ? (size_t)(host - url) + 3 : 0;
-    const char *at = strrchr(url + scheme, '@');
-    const char *from = at ? at + 1 : url + scheme;
-
-    snprintf(to, room, "%.*s%.*s", (int)(scheme < 32 ? scheme : 32), url, (int)strcspn(from, "?"),
-             from);
-}
-
 static int run_fetch(const struct vti_from_store *from, const char *file)
 {
     static const char *const places[] = {"venturi-fetch", "../libexec/venturi/venturi-fetch"};
@@ -110,7 +98,7 @@ int vti_from_store(const struct vti_from_store *from, struct vti_fetched *fetche
     int code;
 
     *fetched = (struct vti_fetched){0};
-    show_url(fetched->shown, sizeof fetched->shown, from->url);
+    vti_secret_show_url(fetched->shown, sizeof fetched->shown, from->url);
     if (!strstr(from->url, "://"))
         return vti_cmd_fail(from->command, "--from: wants a URL, redis://… or elasticsearch://…");
     if (!place || !*place)

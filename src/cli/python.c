@@ -213,6 +213,37 @@ static void put_in_front(const char *folder)
     vti_buf_fini(&path);
 }
 
+static bool is_part(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    for (const char *at = path; at; at = strchr(at, ':')) {
+        at += *at == ':';
+        if (!strncmp(at, folder, len) && (at[len] == ':' || !at[len]))
+            return true;
+    }
+    return false;
+}
+
+void vti_python_offer_package(void)
+{
+    const char *old = getenv("PYTHONPATH");
+    char folder[PATH_MAX];
+    char *path = NULL;
+
+    if (!find_folder(folder, sizeof folder))
+        return;
+    *strrchr(folder, '/') = 0; /* of the package … */
+    *strrchr(folder, '/') = 0; /* … and what it is in */
+    /* A wheel lies among other packages, which are not ours to offer; its interpreter finds it. */
+    if (!ends_with(folder, "/python") || strchr(folder, ':') || (old && is_part(old, folder)))
+        return;
+    if (asprintf(&path, "%s%s%s", old ? old : "", old && *old ? ":" : "", folder) < 0)
+        return;
+    setenv("PYTHONPATH", path, 1);
+    free(path);
+}
+
 bool vti_python_environment(struct vti_python *python)
 {
     char folder[PATH_MAX];

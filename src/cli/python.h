@@ -46,4 +46,7 @@ const char *vti_python_title(const struct vti_python *python, char *const *words
  * programs will go unrecorded. */
 bool vti_python_environment(struct vti_python *python);
 
+/* Puts our package behind PYTHONPATH, so that programs that import it run without us; nothing else changes for them. */
+void vti_python_offer_package(void);
+
 #endif

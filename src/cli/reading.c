@@ -11,12 +11,47 @@
 #include "cli/quantity.h"
 #include "model/line_table.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+
+static bool has_recordings(DIR *folder)
+{
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        const char *ending = strrchr(entry->d_name, '.');
+
+        if (ending && ending > entry->d_name && !strcmp(ending, ".vt"))
+            return true;
+    }
+    return false;
+}
+
+int vti_reading_refuse_folder(const char *command, const char *path)
+{
+    struct stat status;
+    bool is_spool;
+    DIR *folder;
+
+    if (stat(path, &status) || !S_ISDIR(status.st_mode))
+        return 0;
+    folder = opendir(path);
+    is_spool = has_recordings(folder);
+    if (folder)
+        closedir(folder);
+    if (!is_spool)
+        return vti_cmd_fail(command, "%s: is a folder, not a recording (.vt)", path);
+    return vti_cmd_fail(command,
+                        "%s: is a folder; a spool is shown by `venturi serve %s`, its files one by "
+                        "one, or merged: venturi merge %s/*.vt -o all.vt",
+                        path, path, path);
+}
 
 int vti_reading_check(const char *command, const char *path)
 {
@@ -24,7 +59,21 @@ int vti_reading_check(const char *command, const char *path)
         return vti_cmd_fail(command, "which FILE? A recording (.vt)");
     if (!strcmp(path, "-"))
         return vti_cmd_fail(command, "-: a recording is read from a file, not from standard input");
-    return 0;
+    return vti_reading_refuse_folder(command, path);
+}
+
+/* Documents of steps that `ship --to file://` has written begin so. */
+static bool is_shipped_steps(const char *path)
+{
+    static const char begin[] = "{\"@timestamp\":\"";
+    struct vti_mapping map;
+    bool is_one;
+
+    if (vti_mapping_open(&map, path))
+        return false;
+    is_one = map.size > sizeof begin && !memcmp(map.data, begin, sizeof begin - 1);
+    vti_mapping_close(&map);
+    return is_one;
 }
 
 /* Which command is for such a file; NULL: none that can be told. */
@@ -55,6 +104,11 @@ int vti_reading_refuse(const char *command, const char *path, int code)
     char why[1024];
 
     snprintf(why, sizeof why, "%s", vti_error_message(code)); /* looking at it may fail anew */
+    if (is_shipped_steps(path))
+        return vti_cmd_fail(
+            command, "%s: holds documents of steps, as venturi ship writes them: %s", path,
+            strcmp(command, "trace") && strcmp(command, "rank") ? "not a recording"
+                                                                : "no traces, only steps");
     other = find_command(path);
     if (!other || !strcmp(other, command))
         return vti_cmd_error(command, vti_fail(code, "%s", why));

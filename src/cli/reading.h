@@ -7,6 +7,9 @@
 /* Whether `path` was given and can be a recording: 0, or an exit code after one line on stderr. */
 int vti_reading_check(const char *command, const char *path);
 
+/* The part of it for files that need not be recordings: a folder is none, and what to do with a spool is said. */
+int vti_reading_refuse_folder(const char *command, const char *path);
+
 /* Fails with a code of reading `path`; where another command is for such a file, it is named instead. Returns VTI_EXIT_BAD. */
 int vti_reading_refuse(const char *command, const char *path, int code);
 

@@ -5,6 +5,7 @@
 #include "cli/report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define NAME_LEAST 12
 
@@ -36,6 +37,26 @@ static void add_row(struct vti_table *table, struct vti_step_sum *sum)
     else
         vti_table_text(table, "-");
     vti_table_text(table, sum->source);
+}
+
+/* Times are of what a step executes at once: how many messages that is the table has no room for. */
+static void print_batches(const struct vti_step_sums *steps)
+{
+    for (uint32_t i = 0; i < steps->ids.count; i++) {
+        const struct vti_step_sum *sum = &steps->sums[i];
+        struct vti_buf text = {0};
+
+        if (sum->entries == sum->messages)
+            continue;
+        vti_buf_add_text(&text, "Times are of batches: ");
+        vti_text_safe(&text, sum->source, strlen(sum->source));
+        vti_buf_printf(&text, " had %llu messages in %llu of them.",
+                       (unsigned long long)sum->messages, (unsigned long long)sum->entries);
+        vti_buf_add_u8(&text, 0);
+        if (!text.failed)
+            vti_prose_print((const char *)text.data, 2);
+        vti_buf_fini(&text);
+    }
 }
 
 /* What is wrong with them, if anything. */
@@ -75,6 +96,7 @@ int vti_report_print_steps(const struct vti_report *report)
         add_row(table, &steps->sums[i]);
     code = steps->ids.count ? vti_table_print(table, stdout) : 0;
     vti_table_free(table);
+    print_batches(steps);
     return code ? code : print_doubts(steps);
 }
 

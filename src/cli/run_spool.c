@@ -366,6 +366,7 @@ void vti_run_spool_finish(struct vti_run_spool *spool, const struct vti_drain_st
                           int signal_fd, bool is_quiet)
 {
     char size[VTI_NUMBER_BYTES];
+    char url[1024];
     uint64_t bytes;
     unsigned count;
     int status = 0;
@@ -384,9 +385,9 @@ void vti_run_spool_finish(struct vti_run_spool *spool, const struct vti_drain_st
         vti_cmd_say("%s  %u recording%s, %s, kept for what that store does not take", spool->folder,
                     count, count == 1 ? "" : "s", vti_text_bytes(size, bytes));
     else if (count)
-        vti_cmd_say("%s  %u recording%s, %s, not sent yet: venturi ship %s --to URL --once",
+        vti_cmd_say("%s  %u recording%s, %s, not sent yet: venturi ship %s --to %s --once",
                     spool->folder, count, count == 1 ? "" : "s", vti_text_bytes(size, bytes),
-                    spool->folder);
+                    spool->folder, vti_secret_show_url(url, sizeof url, spool->url));
     else if (status > 0)
         vti_cmd_say("venturi-ship ended with %d", status);
 }

@@ -277,8 +277,20 @@ static void say_result(const struct vti_ship_options *options, const struct vti_
         vti_cmd_say("dead letters, with reasons: %s", result->dead_path);
 }
 
-static int judge(const struct vti_ship_options *options, const struct vti_ship_result *result,
-                 int code)
+/* What somebody has to type; a login that stood in the URL is to be given again. */
+static void say_rest(const struct request *request, const struct vti_ship_result *result)
+{
+    char url[1024];
+
+    vti_secret_show_url(url, sizeof url, request->to);
+    vti_cmd_fail("ship", "%s%snot all was sent; it is kept: venturi ship %s%s --to %s%s",
+                 result->why, *result->why ? "; " : "", request->replay ? "--replay " : "",
+                 request->replay ? request->replay : request->source, url,
+                 request->replay ? "" : " --once");
+}
+
+static int judge(const struct request *request, const struct vti_ship_options *options,
+                 const struct vti_ship_result *result, int code)
 {
     if (code == VTI_E_DISK_FULL) /* no -o here */
         return vti_cmd_fail("ship", "%s", vti_error_message(code));
@@ -288,8 +300,7 @@ static int judge(const struct vti_ship_options *options, const struct vti_ship_r
     if (result->has_rest && result->is_held)
         return vti_cmd_fail("ship", "%s", result->why);
     if (result->has_rest)
-        vti_cmd_fail("ship", "%s%snot all was sent; it is kept: venturi ship ... --once sends it",
-                     result->why, *result->why ? "; " : "");
+        say_rest(request, result);
     return result->has_rest || result->now.dead || result->now.unsent ? VTI_EXIT_NO : VTI_EXIT_OK;
 }
 
@@ -303,7 +314,7 @@ static int ship(const struct request *request, const struct vti_ship_options *op
         set_signals();
     code = request->replay ? vti_ship_replay(options, request->replay, &result)
                            : vti_ship_run(options, &result);
-    return judge(options, &result, code);
+    return judge(request, options, &result, code);
 }
 
 int main(int argc, char **argv)

@@ -17,7 +17,6 @@
 #define VTI_SPOOL_FILE_NS 60000000000u
 #define VTI_SPOOL_RUN 13  /* room for the run as text */
 #define VTI_SPOOL_NAME 64 /* room for "20261116T230506.123456Z-1a2b3c4d5e6f-000001.vt" */
-#define VTI_TRACK_CARRIED "(carried over)"
 
 /* What a file holds, or what files that were deleted held. */
 struct vti_spool_sum {

@@ -169,27 +169,29 @@ int vti_copy_input_start(struct vti_copy *copy, struct vti_copy_input *input)
     const struct vti_facts *facts = &input->recording->facts;
     int code;
 
-    input->hosts.next = &copy->host_count;
-    input->domains.next = &copy->domain_count;
-    input->processes.next = &copy->process_count;
-    input->tracks.next = &copy->track_count;
-    input->trees.next = &copy->tree_count;
+    if (!input->numbers)
+        input->numbers = &input->own;
+    input->numbers->hosts.next = &copy->host_count;
+    input->numbers->domains.next = &copy->domain_count;
+    input->numbers->processes.next = &copy->process_count;
+    input->numbers->tracks.next = &copy->track_count;
+    input->numbers->trees.next = &copy->tree_count;
     input->first_host = copy->host_count;
     code = vti_recording_prepare(input->recording);
     /* In the reader's order, so that a copy of one recording keeps its numbers. */
     for (size_t i = 0; i < facts->clocks.count; i++)
-        vti_renumber(&input->domains, facts->clocks.clocks[i].id);
+        vti_renumber(&input->numbers->domains, facts->clocks.clocks[i].id);
     for (uint32_t i = 0; i < facts->process_ids.count; i++)
-        vti_renumber(&input->processes, facts->processes[i].fact.process);
+        vti_renumber(&input->numbers->processes, facts->processes[i].fact.process);
     for (uint32_t i = 0; i < facts->track_ids.count; i++)
-        vti_renumber(&input->tracks, facts->tracks[i]->id);
+        vti_renumber(&input->numbers->tracks, facts->tracks[i]->id);
     return code || input->from_ns == INT64_MIN ? code : find_carried(input);
 }
 
-static struct vti_renumber *renumber_at(struct vti_copy_input *input, unsigned at)
+static struct vti_renumber *renumber_at(struct vti_copy_numbers *numbers, unsigned at)
 {
-    struct vti_renumber *all[] = {&input->hosts, &input->domains, &input->processes, &input->tracks,
-                                  &input->trees};
+    struct vti_renumber *all[] = {&numbers->hosts, &numbers->domains, &numbers->processes,
+                                  &numbers->tracks, &numbers->trees};
 
     return at < sizeof all / sizeof *all ? all[at] : NULL;
 }
@@ -199,14 +201,13 @@ void vti_copy_input_fini(struct vti_copy_input *input)
     struct vti_renumber *renumber;
 
     vti_buf_fini(&input->carried);
-    vti_ids_fini(&input->sites.ids);
-    free(input->sites.numbers);
-    memset(&input->sites, 0, sizeof input->sites);
-    for (unsigned i = 0; (renumber = renumber_at(input, i)); i++) {
+    vti_ids_fini(&input->own.sites.ids);
+    free(input->own.sites.numbers);
+    for (unsigned i = 0; (renumber = renumber_at(&input->own, i)); i++) {
         vti_ids_fini(&renumber->ids);
         free(renumber->numbers);
-        memset(renumber, 0, sizeof *renumber);
     }
+    memset(&input->own, 0, sizeof input->own);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -255,7 +256,7 @@ static bool overlaps(const struct vti_copy_input *input, int64_t begin_ns, int64
 static int copy_host(struct vti_copy *copy, struct vti_copy_input *input,
                      struct vti_host_fact *host)
 {
-    host->host = vti_renumber(&input->hosts, host->host);
+    host->host = vti_renumber(&input->numbers->hosts, host->host);
     /* One that was written for an earlier input keeps what was said there. */
     if (host->host < input->first_host)
         return 0;
@@ -277,8 +278,8 @@ static int copy_clock(struct vti_copy *copy, struct vti_copy_input *input,
         return vti_fail(VTI_E_NOMEM, "out of memory");
     while (count < clock->anchor_count && vti_anchor_read(in, &anchors[count]))
         count++;
-    clock->domain = vti_renumber(&input->domains, clock->domain);
-    clock->host = vti_renumber(&input->hosts, clock->host);
+    clock->domain = vti_renumber(&input->numbers->domains, clock->domain);
+    clock->host = vti_renumber(&input->numbers->hosts, clock->host);
     clock->anchor_count = count;
     clock->anchors = anchors;
     vti_clock_write(&copy->entry, clock);
@@ -312,12 +313,14 @@ static int copy_process(struct vti_copy *copy, struct vti_copy_input *input,
         fact->start = 0;
     if (known->end_ns > input->to_ns)
         fact->end = 0;
-    fact->process = vti_renumber(&input->processes, fact->process);
-    fact->host = vti_renumber(&input->hosts, fact->host);
-    fact->domain = vti_renumber(&input->domains, fact->domain);
+    fact->process = vti_renumber(&input->numbers->processes, fact->process);
+    fact->host = vti_renumber(&input->numbers->hosts, fact->host);
+    fact->domain = vti_renumber(&input->numbers->domains, fact->domain);
     if (fact->parent_plus_one)
         fact->parent_plus_one = is_kept(input, find_process(input, fact->parent_plus_one - 1))
-                                    ? vti_renumber(&input->processes, fact->parent_plus_one - 1) + 1
+                                    ? vti_renumber(&input->numbers->processes,
+                                                   fact->parent_plus_one - 1) +
+                                          1
                                     : 0;
     vti_process_write(&copy->entry, fact);
     return write_entry(copy, VTI_PROCESS, fact->start, fact->end);
@@ -330,6 +333,8 @@ static int copy_track(struct vti_copy *copy, struct vti_copy_input *input,
     int64_t at = vti_ids_find(&recording->facts.track_ids, fact->track);
     struct vti_track *known = at < 0 ? NULL : recording->facts.tracks[at];
 
+    if (known && input->told_until == UINT64_MAX && vti_track_is_carried(known))
+        return 0;
     if (known && is_sliced(input)) {
         struct vti_clock *clock = vti_track_clock(recording, known);
         int64_t end_ns = vti_track_end_ns(recording, known);
@@ -343,8 +348,8 @@ static int copy_track(struct vti_copy *copy, struct vti_copy_input *input,
         if (end_ns >= input->to_ns || is_carried) /* what is open there lasts to there */
             fact->end = vti_clock_tick_at(clock, input->to_ns);
     }
-    fact->track = vti_renumber(&input->tracks, fact->track);
-    fact->process = vti_renumber(&input->processes, fact->process);
+    fact->track = vti_renumber(&input->numbers->tracks, fact->track);
+    fact->process = vti_renumber(&input->numbers->processes, fact->process);
     vti_track_write(&copy->entry, fact);
     return write_entry(copy, VTI_TRACK, fact->start, fact->end);
 }
@@ -356,7 +361,8 @@ static void give_owner(struct vti_copy_input *input, struct vti_loss_fact *loss)
 
     if (!input->is_alone && !loss->process_plus_one && !loss->track_plus_one &&
         facts->process_ids.count)
-        loss->process_plus_one = vti_renumber(&input->processes, facts->processes[0].fact.process) +
+        loss->process_plus_one = vti_renumber(&input->numbers->processes,
+                                              facts->processes[0].fact.process) +
                                  1;
 }
 
@@ -378,9 +384,11 @@ static int copy_loss(struct vti_copy *copy, struct vti_copy_input *input,
         !overlaps(input, vti_clock_ns(clock, loss->first), vti_clock_ns(clock, loss->last)))
         return 0;
     if (loss->process_plus_one)
-        loss->process_plus_one = vti_renumber(&input->processes, loss->process_plus_one - 1) + 1;
+        loss->process_plus_one = vti_renumber(&input->numbers->processes,
+                                              loss->process_plus_one - 1) +
+                                 1;
     if (loss->track_plus_one)
-        loss->track_plus_one = vti_renumber(&input->tracks, loss->track_plus_one - 1) + 1;
+        loss->track_plus_one = vti_renumber(&input->numbers->tracks, loss->track_plus_one - 1) + 1;
     give_owner(input, loss);
     return vti_copy_loss(copy, loss);
 }
@@ -417,8 +425,8 @@ static int copy_entry(const struct facts_job *job, unsigned kind, struct vti_rea
     case VTI_CLOCK_LINK:
         if (!vti_clock_link_read(in, &fact.link))
             return 1;
-        fact.link.a = vti_renumber(&job->input->domains, fact.link.a);
-        fact.link.b = vti_renumber(&job->input->domains, fact.link.b);
+        fact.link.a = vti_renumber(&job->input->numbers->domains, fact.link.a);
+        fact.link.b = vti_renumber(&job->input->numbers->domains, fact.link.b);
         return vti_copy_link(job->copy, &fact.link);
     case VTI_LOSSES:
         return vti_loss_read(in, &fact.loss) ? copy_loss(job->copy, job->input, &fact.loss) : 1;
@@ -445,15 +453,15 @@ static int copy_block(const struct vti_block_header *header, const uint8_t *payl
 static int make_owners(struct vti_copy *copy, struct vti_copy_input *input)
 {
     const struct vti_facts *facts = &input->recording->facts;
-    uint32_t domain = vti_renumber(&input->domains, facts->clocks.clocks[0].id);
-    uint32_t host = vti_renumber(&input->hosts, facts->clocks.clocks[0].host);
+    uint32_t domain = vti_renumber(&input->numbers->domains, facts->clocks.clocks[0].id);
+    uint32_t host = vti_renumber(&input->numbers->hosts, facts->clocks.clocks[0].host);
     int code = 0;
 
     for (uint32_t i = 0; i < facts->track_ids.count && !code; i++) {
         const struct vti_track *track = facts->tracks[i];
-        uint32_t owner = vti_renumber(&input->processes, track->process);
+        uint32_t owner = vti_renumber(&input->numbers->processes, track->process);
         struct vti_process_fact process = {.process = owner, .domain = domain, .host = host};
-        struct vti_track_fact made = {.track = vti_renumber(&input->tracks, track->id),
+        struct vti_track_fact made = {.track = vti_renumber(&input->numbers->tracks, track->id),
                                       .process = owner};
 
         if (vti_ids_find(&facts->process_ids, track->process) >= 0)
@@ -477,7 +485,7 @@ int vti_copy_facts(struct vti_copy *copy, struct vti_copy_input *input)
 
     if (!code)
         code = make_owners(copy, input);
-    for (unsigned i = 0; !code && (renumber = renumber_at(input, i)); i++)
+    for (unsigned i = 0; !code && (renumber = renumber_at(input->numbers, i)); i++)
         if (renumber->failed)
             code = vti_fail(VTI_E_NOMEM, "out of memory");
     return code;

@@ -44,6 +44,12 @@ struct vti_copy_sites {
     size_t capacity;
 };
 
+/* What all ids of an input have become. Files of one run of a spool have one: their ids are those of the run. */
+struct vti_copy_numbers {
+    struct vti_renumber hosts, domains, processes, tracks, trees;
+    struct vti_copy_sites sites;
+};
+
 /* What a slice begins with: async spans that are open there, and what was said when they began. Text is the recording's. */
 struct vti_carried {
     uint32_t track;
@@ -55,8 +61,10 @@ struct vti_copy_input {
     vt_recording *recording; /* borrowed */
     int64_t from_ns, to_ns;  /* what overlaps is copied; INT64_MIN and INT64_MAX: all */
     bool is_alone;           /* its first clock domain is the result's */
-    struct vti_renumber hosts, domains, processes, tracks, trees;
-    struct vti_copy_sites sites;
+    /* Spans that were open when a file of a spool began are told again there; up to this tick they are in an input before. */
+    uint64_t told_until;
+    struct vti_copy_numbers *numbers; /* borrowed, of an input before; or NULL: its own */
+    struct vti_copy_numbers own;
     uint32_t first_host;            /* hosts below were written for earlier inputs */
     struct vti_buf carried;         /* of struct vti_carried */
     uint64_t copied;                /* events */

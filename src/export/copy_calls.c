@@ -75,7 +75,7 @@ static int copy_samplings(const struct job *job, const struct vti_call_trees *tr
     for (size_t i = 0; i < trees->sampling_count && !code; i++) {
         struct vti_sampling_fact sampling = trees->samplings[i];
 
-        sampling.process = vti_renumber(&job->input->processes, sampling.process);
+        sampling.process = vti_renumber(&job->input->numbers->processes, sampling.process);
         vti_sampling_write(&job->copy->entry, &sampling);
         code = vti_writer_facts(job->copy->writer, VTI_SAMPLING, &job->copy->entry, 1, 0, 0);
         vti_buf_clear(&job->copy->entry);
@@ -90,7 +90,7 @@ static int copy_costs(const struct job *job, const struct vti_call_trees *trees)
     for (size_t i = 0; i < trees->cost_count && !code; i++) {
         struct vti_cost_fact cost = trees->costs[i];
 
-        cost.process = vti_renumber(&job->input->processes, cost.process);
+        cost.process = vti_renumber(&job->input->numbers->processes, cost.process);
         vti_cost_write(&job->copy->entry, &cost);
         code = vti_writer_facts(job->copy->writer, VTI_COSTS, &job->copy->entry, 1, 0, 0);
         vti_buf_clear(&job->copy->entry);
@@ -113,7 +113,7 @@ int vti_copy_calls(struct vti_copy *copy, struct vti_copy_input *input)
     for (uint32_t i = 0; i < trees.track_ids.count && !code; i++) {
         const struct vti_track *track = facts->tracks[trees.trees[i].track];
 
-        job.track = vti_renumber(&input->tracks, track->id);
+        job.track = vti_renumber(&input->numbers->tracks, track->id);
         job.last = track->end;
         code = copy_nodes(&job, &trees.trees[i]);
         if (!code)

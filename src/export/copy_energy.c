@@ -70,11 +70,12 @@ static int copy_source(struct job *job, const struct vti_energy_log_source *sour
 /* What the meter is, without its readings. */
 static int copy_meter(struct job *job, const struct vti_energy_log_tree *tree)
 {
-    struct vti_energy_fact machine = {.type = VTI_ENERGY_FACT_MACHINE,
-                                      .host = vti_renumber(&job->input->hosts, tree->host),
-                                      .domain = vti_renumber(&job->input->domains, tree->domain),
-                                      .cpus = tree->cpus,
-                                      .memory_bytes = tree->memory_bytes};
+    struct vti_energy_fact machine = {
+        .type = VTI_ENERGY_FACT_MACHINE,
+        .host = vti_renumber(&job->input->numbers->hosts, tree->host),
+        .domain = vti_renumber(&job->input->numbers->domains, tree->domain),
+        .cpus = tree->cpus,
+        .memory_bytes = tree->memory_bytes};
     struct vti_energy_fact rest = {.type = VTI_ENERGY_FACT_BASELINE,
                                    .microwatts = thousandths(tree->rest_watts * 1e3),
                                    .how = tree->rest_how,
@@ -188,14 +189,14 @@ int vti_copy_energy(struct vti_copy *copy, struct vti_copy_input *input)
         int64_t clock = vti_ids_find(&clocks->ids, log.trees[i].domain);
 
         job.clock = &clocks->clocks[clock < 0 ? 0 : clock];
-        job.owner = vti_renumber(&input->trees, log.trees[i].number);
+        job.owner = vti_renumber(&input->numbers->trees, log.trees[i].number);
         code = copy_tree(&job, &log.trees[i]);
     }
     for (uint32_t i = 0; !code && i < log.track_ids.count; i++) {
         struct vti_track *track = recording->facts.tracks[log.tracks[i].track];
 
         job.clock = vti_track_clock(recording, track);
-        job.owner = vti_renumber(&input->tracks, track->id);
+        job.owner = vti_renumber(&input->numbers->tracks, track->id);
         code = copy_points(&job, &log.tracks[i]);
     }
     vti_buf_clear(&copy->entry);

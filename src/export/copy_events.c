@@ -17,6 +17,7 @@ struct job {
     struct vti_copy *copy;
     struct vti_copy_input *input;
     struct vti_track *track;
+    bool is_told_again; /* the track has what stands in the file before, too */
     struct vti_walk walk;
     struct vti_encoder *encoder; /* owned; NULL: not begun, or after a gap */
     uint64_t next_block;         /* that comes if none is damaged */
@@ -56,7 +57,7 @@ static int end_stretch(struct job *job)
 
 static int begin_stretch(struct job *job)
 {
-    uint32_t track = vti_renumber(&job->input->tracks, job->track->id);
+    uint32_t track = vti_renumber(&job->input->numbers->tracks, job->track->id);
     int code = vti_encoder_create(&job->encoder, track);
 
     for (size_t i = 0; i < job->depth && !code; i++) {
@@ -175,6 +176,8 @@ static int take_event(struct job *job, struct vti_event *event)
 
     if (event->kind == VTI_EVENT_END && !job->depth)
         return 0;
+    if (job->is_told_again && event->ticks <= job->input->told_until)
+        return 0;
     if (vti_clock_ns(job->walk.clock, event->ticks) < job->input->from_ns) {
         job->input->cut_before++;
         return follow(job, event->kind, site, event->ticks);
@@ -238,7 +241,7 @@ static int write_damage(struct job *job)
         return 0;
     job->input->damaged += job->damaged.events;
     job->damaged.reason = VTI_LOSS_DAMAGE;
-    job->damaged.track_plus_one = vti_renumber(&job->input->tracks, job->track->id) + 1;
+    job->damaged.track_plus_one = vti_renumber(&job->input->numbers->tracks, job->track->id) + 1;
     return vti_copy_loss(job->copy, &job->damaged);
 }
 
@@ -253,6 +256,7 @@ static int copy_one_track(struct job *job, struct vti_track *track)
         vti_track_end_ns(job->input->recording, track) > job->input->from_ns)
         first--;
     job->track = track;
+    job->is_told_again = job->input->told_until && vti_track_is_carried(track);
     job->depth = 0;
     job->damaged = (struct vti_loss_fact){0};
     job->next_block = first;

@@ -104,7 +104,7 @@ static int copy_common_source(const struct job *job, struct vti_source_fact sour
     for (uint32_t i = 0; i < facts->process_ids.count && !code; i++) {
         uint32_t process = facts->processes[i].fact.process;
 
-        source.process_plus_one = vti_renumber(&job->input->processes, process) + 1;
+        source.process_plus_one = vti_renumber(&job->input->numbers->processes, process) + 1;
         code = write_source(job->copy, &source);
     }
     return code;
@@ -122,7 +122,7 @@ static int copy_sources(const struct job *job, const struct vti_line_tables *tab
 
         if (!source.process_plus_one)
             continue;
-        source.process_plus_one = vti_renumber(&job->input->processes,
+        source.process_plus_one = vti_renumber(&job->input->numbers->processes,
                                                source.process_plus_one - 1) +
                                   1;
         code = write_source(job->copy, &source);
@@ -143,7 +143,7 @@ int vti_copy_lines(struct vti_copy *copy, struct vti_copy_input *input)
     for (uint32_t i = 0; i < tables.track_ids.count && !code; i++) {
         const struct vti_track *track = facts->tracks[tables.tracks[i].track];
 
-        job.track = vti_renumber(&input->tracks, track->id);
+        job.track = vti_renumber(&input->numbers->tracks, track->id);
         job.last = track->end;
         code = copy_lines(&job, &tables.tracks[i]);
         if (!code)

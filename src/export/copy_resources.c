@@ -53,8 +53,8 @@ static int copy_process(struct job *job, const struct vti_resource_process *proc
     struct vti_resource_fact fact = {
         .type = VTI_RESOURCE_PROCESS,
         .number = process->number,
-        .host = vti_renumber(&input->hosts, job->tree->host),
-        .domain = vti_renumber(&input->domains, job->tree->domain),
+        .host = vti_renumber(&input->numbers->hosts, job->tree->host),
+        .domain = vti_renumber(&input->numbers->domains, job->tree->domain),
         .pid = process->pid,
         .start = ticks_at(job, process->start_ns),
         .end = process->end_ns == INT64_MAX ? 0 : ticks_at(job, process->end_ns),
@@ -64,7 +64,7 @@ static int copy_process(struct job *job, const struct vti_resource_process *proc
     if (process->parent != VT_NONE)
         fact.parent = job->all->processes[process->parent].number;
     if (process->process != VT_NONE)
-        fact.process_plus_one = vti_renumber(&input->processes, process->process) + 1;
+        fact.process_plus_one = vti_renumber(&input->numbers->processes, process->process) + 1;
     return add(job, &fact);
 }
 
@@ -105,8 +105,8 @@ static int copy_tree(struct job *job, uint32_t at)
 {
     struct vti_resource_fact whole = {
         .type = VTI_RESOURCE_PROCESS,
-        .host = vti_renumber(&job->input->hosts, job->tree->host),
-        .domain = vti_renumber(&job->input->domains, job->tree->domain)};
+        .host = vti_renumber(&job->input->numbers->hosts, job->tree->host),
+        .domain = vti_renumber(&job->input->numbers->domains, job->tree->domain)};
     int code = add(job, &whole);
 
     for (size_t i = 0; i < job->all->process_count && !code; i++) {
@@ -136,7 +136,7 @@ int vti_copy_resources(struct vti_copy *copy, struct vti_copy_input *input)
 
         job.tree = &all.trees[i];
         job.clock = &clocks->clocks[clock < 0 ? 0 : clock];
-        job.number = vti_renumber(&input->trees, all.trees[i].number);
+        job.number = vti_renumber(&input->numbers->trees, all.trees[i].number);
         code = copy_tree(&job, (uint32_t)i);
     }
     vti_buf_clear(&copy->entry);

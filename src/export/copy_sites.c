@@ -35,7 +35,7 @@ static int describe(struct vti_copy *copy, const struct vti_site *from, uint32_t
 
 int vti_copy_site(struct vti_copy *copy, struct vti_copy_input *input, uint32_t old, uint32_t *id)
 {
-    struct vti_copy_sites *sites = &input->sites;
+    struct vti_copy_sites *sites = &input->numbers->sites;
     const struct vti_facts *facts = &input->recording->facts;
     struct vt_site_info info;
     struct vti_site made_up;

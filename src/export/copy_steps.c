@@ -56,7 +56,7 @@ static int copy_entries(struct job *job, const struct vti_block_header *header,
         code = VTI_E_NOMEM;
     return code ? code
                 : vti_copy_owned_write(job->copy, VTI_STEPS,
-                                       vti_renumber(&job->input->processes, header->owner),
+                                       vti_renumber(&job->input->numbers->processes, header->owner),
                                        header->last, &count);
 }
 

@@ -70,7 +70,7 @@ static int copy_tasks(struct job *job, const struct vti_block_header *header, st
     }
     if (code >= 0)
         code = vti_copy_owned_write(job->copy, VTI_TASKS,
-                                    vti_renumber(&job->input->processes, header->owner),
+                                    vti_renumber(&job->input->numbers->processes, header->owner),
                                     header->last, &count);
     return code;
 }
@@ -89,8 +89,8 @@ static int copy_edges(struct job *job, const struct vti_block_header *header, st
         count++;
     }
     return vti_copy_owned_write(job->copy, VTI_EDGES,
-                                vti_renumber(&job->input->processes, header->owner), header->last,
-                                &count);
+                                vti_renumber(&job->input->numbers->processes, header->owner),
+                                header->last, &count);
 }
 
 static int copy_block(struct job *job, const struct vti_block_header *header,

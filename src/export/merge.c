@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "export/copy.h"
+#include "export/merge_runs.h"
 #include "format/facts.h"
 #include "model/fact_blocks.h"
 
@@ -29,20 +29,14 @@ struct known_host {
     uint32_t number, domain;
 };
 
-struct source {
-    const struct vti_merge_input *given;
-    vt_recording *recording; /* owned */
-    struct vti_copy_input input;
-    int64_t start_ns; /* wall clock, with its offset */
-};
-
 struct job {
     const struct vti_merge *merge;
-    struct source *sources; /* owned; as given */
-    struct source **order;  /* owned; by start */
+    struct vti_merge_source *sources; /* owned; as given */
+    struct vti_merge_source **order;  /* owned; by start */
     struct vti_copy copy;
     struct known_host *hosts; /* owned */
     size_t host_count, host_capacity;
+    struct vti_buf runs;  /* of spools, "a,b": what files of them are in the result */
     struct vti_buf links; /* of struct vti_clock_link_fact: those that we make */
 };
 
@@ -62,19 +56,24 @@ static void warn(const struct job *job, const char *format, ...)
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
+/* Files of a run in their order: what is told again has the later numbers. */
 static int compare_starts(const void *left, const void *right)
 {
-    const struct source *const *a = left;
-    const struct source *const *b = right;
+    const struct vti_merge_source *a = *(const struct vti_merge_source *const *)left;
+    const struct vti_merge_source *b = *(const struct vti_merge_source *const *)right;
 
-    if ((*a)->start_ns != (*b)->start_ns)
-        return (*a)->start_ns < (*b)->start_ns ? -1 : 1;
-    return *a < *b ? -1 : *a > *b;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->run != b->run)
+        return a->run < b->run ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a < b ? -1 : a > b;
 }
 
 static int check_distinct(const struct job *job, size_t at)
 {
-    const struct source *source = &job->sources[at];
+    const struct vti_merge_source *source = &job->sources[at];
 
     if (vti_file_is_same(job->merge->output, source->given->path))
         return vti_fail(VTI_E_USAGE, "%s: is an input, so it cannot be the output too",
@@ -92,7 +91,7 @@ static int open_inputs(struct job *job)
     int code = 0;
 
     for (size_t i = 0; i < job->merge->count && !code; i++) {
-        struct source *source = &job->sources[i];
+        struct vti_merge_source *source = &job->sources[i];
 
         source->given = &job->merge->inputs[i];
         code = job->merge->open ? job->merge->open(source->given->path, &source->recording)
@@ -106,8 +105,11 @@ static int open_inputs(struct job *job)
         source->input.to_ns = INT64_MAX;
         source->start_ns = vti_ns_add(source->recording->facts.clocks.start_realtime_ns,
                                       source->given->offset_ns);
+        source->run = source;
         job->order[i] = source;
     }
+    if (!code)
+        code = vti_merge_runs(job->sources, job->merge->count, &job->runs);
     if (!code)
         qsort(job->order, job->merge->count, sizeof *job->order, compare_starts);
     return code;
@@ -159,7 +161,7 @@ static void link_boots(struct job *job, const struct known_host *known,
 }
 
 /* Hosts of the input that are known already get their number. */
-static int meet_hosts(struct job *job, struct source *source)
+static int meet_hosts(struct job *job, struct vti_merge_source *source)
 {
     const struct vti_facts *facts = &source->recording->facts;
     struct vti_copy_input *input = &source->input;
@@ -167,13 +169,13 @@ static int meet_hosts(struct job *job, struct source *source)
     for (uint32_t i = 0; i < facts->host_ids.count; i++) {
         const struct vti_host *host = &facts->hosts[i];
         const struct vti_clock *clock = clock_of_host(facts, host->id);
-        uint32_t domain = clock ? vti_renumber(&input->domains, clock->id) : 0;
+        uint32_t domain = clock ? vti_renumber(&input->numbers->domains, clock->id) : 0;
         size_t at = 0;
 
         while (at < job->host_count && !is_same_host(&job->hosts[at], host, clock))
             at++;
         if (at < job->host_count) {
-            vti_renumber_as(&input->hosts, host->id, job->hosts[at].number);
+            vti_renumber_as(&input->numbers->hosts, host->id, job->hosts[at].number);
             if (!source->given->has_offset)
                 link_boots(job, &job->hosts[at], clock, domain);
             continue;
@@ -181,7 +183,7 @@ static int meet_hosts(struct job *job, struct source *source)
         if (vti_grow(&job->hosts, job->host_count, &job->host_capacity, sizeof *job->hosts))
             return VTI_E_NOMEM;
         job->hosts[job->host_count++] = (struct known_host){
-            host, clock, vti_renumber(&input->hosts, host->id), domain};
+            host, clock, vti_renumber(&input->numbers->hosts, host->id), domain};
     }
     return 0;
 }
@@ -195,19 +197,19 @@ static const struct vti_clock *origin_of(const struct vti_facts *facts)
 }
 
 /* The user's offset holds for every domain of the input that no link of its own leads to. */
-static void link_offset(struct job *job, struct source *source)
+static void link_offset(struct job *job, struct vti_merge_source *source)
 {
-    struct source *first = &job->sources[0];
+    struct vti_merge_source *first = &job->sources[0];
     const struct vti_clocks *clocks = &source->recording->facts.clocks;
     struct vti_clock_link_fact link = {
-        .a = vti_renumber(&first->input.domains, origin_of(&first->recording->facts)->id)};
+        .a = vti_renumber(&first->input.numbers->domains, origin_of(&first->recording->facts)->id)};
 
     for (size_t i = 0; i < clocks->count; i++) {
         const struct vti_clock *clock = &clocks->clocks[i];
 
         if (clock->is_linked && clock != origin_of(&source->recording->facts))
             continue;
-        link.b = vti_renumber(&source->input.domains, clock->id);
+        link.b = vti_renumber(&source->input.numbers->domains, clock->id);
         if (!__builtin_add_overflow(source->given->offset_ns, clock->link_ns, &link.offset_ns))
             vti_buf_add(&job->links, &link, sizeof link);
     }
@@ -237,18 +239,19 @@ static void join_linked(struct job *job, uint32_t *groups, uint32_t count)
     for (size_t i = 0; i < job->links.len / sizeof *links; i++)
         join(groups, count, links[i].a, links[i].b);
     for (size_t s = 0; s < job->merge->count; s++) {
-        struct source *source = &job->sources[s];
+        struct vti_merge_source *source = &job->sources[s];
         const struct vti_clocks *clocks = &source->recording->facts.clocks;
 
         for (size_t i = 0; i < clocks->link_count; i++)
-            join(groups, count, vti_renumber(&source->input.domains, clocks->links[i].a),
-                 vti_renumber(&source->input.domains, clocks->links[i].b));
+            join(groups, count, vti_renumber(&source->input.numbers->domains, clocks->links[i].a),
+                 vti_renumber(&source->input.numbers->domains, clocks->links[i].b));
         /* Domains of one host have one wall clock. */
         for (size_t i = 0; i < clocks->count; i++)
             for (size_t k = 0; k < i; k++)
                 if (clocks->clocks[k].host == clocks->clocks[i].host) {
-                    join(groups, count, vti_renumber(&source->input.domains, clocks->clocks[k].id),
-                         vti_renumber(&source->input.domains, clocks->clocks[i].id));
+                    join(groups, count,
+                         vti_renumber(&source->input.numbers->domains, clocks->clocks[k].id),
+                         vti_renumber(&source->input.numbers->domains, clocks->clocks[i].id));
                     break;
                 }
     }
@@ -256,10 +259,11 @@ static void join_linked(struct job *job, uint32_t *groups, uint32_t count)
 
 static int warn_unlinked(struct job *job)
 {
-    struct source *first = job->order[0];
+    struct vti_merge_source *first = job->order[0];
     uint32_t count = job->copy.domain_count;
     uint32_t *groups = calloc((size_t)count + 1, sizeof *groups);
-    uint32_t origin = vti_renumber(&first->input.domains, origin_of(&first->recording->facts)->id);
+    uint32_t origin = vti_renumber(&first->input.numbers->domains,
+                                   origin_of(&first->recording->facts)->id);
 
     if (!groups)
         return vti_fail(VTI_E_NOMEM, "out of memory");
@@ -267,8 +271,8 @@ static int warn_unlinked(struct job *job)
         groups[i] = i;
     join_linked(job, groups, count);
     for (size_t s = 1; s < job->merge->count; s++) {
-        struct source *source = job->order[s];
-        uint32_t domain = vti_renumber(&source->input.domains,
+        struct vti_merge_source *source = job->order[s];
+        uint32_t domain = vti_renumber(&source->input.numbers->domains,
                                        origin_of(&source->recording->facts)->id);
 
         if (domain < count && group_of(groups, domain) != group_of(groups, origin))
@@ -317,6 +321,10 @@ static int write_meta(struct job *job)
     for (size_t i = 0; i < job->merge->count; i++)
         leaves += leaves_of(job->sources[i].recording);
     snprintf(text, sizeof text, "%lu", leaves);
+    if (!code && job->runs.len)
+        code = write_entry(
+            job, "spool.runs",
+            (struct vti_bytes){(const char *)job->runs.data, (uint32_t)job->runs.len});
     return code ? code : write_entry(job, "merged", vti_bytes_of(text));
 }
 
@@ -325,11 +333,13 @@ static int write_facts(struct job *job)
     int code = 0;
 
     for (size_t i = 0; i < job->merge->count && !code; i++) {
-        struct source *source = job->order[i];
+        struct vti_merge_source *source = job->order[i];
 
         source->input.is_alone = i == 0;
+        if (source->run != source)
+            source->input.numbers = &source->run->input.own;
         code = vti_copy_input_start(&job->copy, &source->input);
-        if (!code)
+        if (!code && source->run == source)
             code = meet_hosts(job, source);
         if (!code)
             code = vti_copy_facts(&job->copy, &source->input);
@@ -343,7 +353,7 @@ static int write_links(struct job *job)
     int code = 0;
 
     for (size_t i = 0; i < job->merge->count; i++)
-        if (job->sources[i].given->has_offset)
+        if (job->sources[i].given->has_offset && job->sources[i].run == &job->sources[i])
             link_offset(job, &job->sources[i]);
     if (job->links.failed)
         return vti_fail(VTI_E_NOMEM, "out of memory");
@@ -354,7 +364,7 @@ static int write_links(struct job *job)
 }
 
 /* Damage outside of event blocks may have held events too: how many nobody knows. */
-static int write_damage(struct job *job, struct source *source)
+static int write_damage(struct job *job, struct vti_merge_source *source)
 {
     struct vt_recording *recording = source->recording;
     const struct vti_facts *facts = &recording->facts;
@@ -372,7 +382,7 @@ static int write_damage(struct job *job, struct source *source)
     }
     if (loss.first > loss.last)
         loss.first = loss.last;
-    loss.process_plus_one = vti_renumber(&source->input.processes,
+    loss.process_plus_one = vti_renumber(&source->input.numbers->processes,
                                          facts->processes[0].fact.process) +
                             1;
     return vti_copy_loss(&job->copy, &loss);
@@ -383,7 +393,7 @@ static int write_events(struct job *job)
     int code = 0;
 
     for (size_t i = 0; i < job->merge->count && !code; i++) {
-        struct source *source = job->order[i];
+        struct vti_merge_source *source = job->order[i];
         const struct vt_recording *recording = source->recording;
 
         code = vti_copy_calls(&job->copy, &source->input);
@@ -457,6 +467,7 @@ int vti_merge(const struct vti_merge *merge, struct vti_writer_stats *stats)
     free(job.sources);
     free(job.order);
     free(job.hosts);
+    vti_buf_fini(&job.runs);
     vti_buf_fini(&job.links);
     return code;
 }

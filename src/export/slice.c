@@ -11,6 +11,16 @@
 #include "export/copy.h"
 #include "model/fact_blocks.h"
 
+#include <string.h>
+
+/* A file of a spool: a slice is none, its ids are not those of the run. */
+static bool is_of_spool(const struct vti_meta_fact *meta)
+{
+    static const char prefix[] = "spool.";
+
+    return meta->key.len >= sizeof prefix - 1 && !memcmp(meta->key.data, prefix, sizeof prefix - 1);
+}
+
 static int copy_meta(const struct vti_block_header *header, const uint8_t *payload, void *arg)
 {
     struct vti_copy *copy = arg;
@@ -22,7 +32,7 @@ static int copy_meta(const struct vti_block_header *header, const uint8_t *paylo
         return 0;
     vti_reader_init(&in, payload, header->payload_bytes);
     for (uint32_t i = 0; i < header->count && !code && vti_meta_read(&in, &meta); i++)
-        code = vti_copy_meta(copy, &meta);
+        code = is_of_spool(&meta) ? 0 : vti_copy_meta(copy, &meta);
     return code;
 }
 

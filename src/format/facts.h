@@ -21,6 +21,7 @@ struct vti_meta_fact {
 
 #define VTI_HOST_IMPORTED                                                                          \
     "imported" /* the host of what came from another tool's file: none that is known */
+#define VTI_TRACK_CARRIED "(carried over)" /* of what was open when a file of a spool began */
 #define VTI_OS_LOG "trace log" /* its system, if that file is one: it tells few errors */
 
 struct vti_host_fact {

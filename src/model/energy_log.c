@@ -99,6 +99,11 @@ static int take_note(struct vti_energy_log_tree *tree, const struct vti_energy_f
 {
     char *text;
 
+    /* Files of a spool say it again, and are merged. */
+    for (size_t i = 0; i < tree->note_count; i++)
+        if (tree->notes[i].about == fact->about && strlen(tree->notes[i].text) == fact->text.len &&
+            !memcmp(tree->notes[i].text, fact->text.data, fact->text.len))
+            return 0;
     if (vti_grow(&tree->notes, tree->note_count, &tree->note_room, sizeof *tree->notes))
         return VTI_E_NOMEM;
     text = text_of(fact->text);

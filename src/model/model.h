@@ -146,6 +146,9 @@ struct vti_track {
     struct vti_blocks blocks;
 };
 
+/* It has what was open when its file of a spool began, told again. */
+bool vti_track_is_carried(const struct vti_track *track);
+
 struct vti_site {
     uint32_t id, type, line;
     uint32_t same; /* id of the first site of its place, once resolved; often its own */

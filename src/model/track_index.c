@@ -18,6 +18,11 @@ struct vti_clock *vti_track_clock(struct vt_recording *recording, const struct v
     return &recording->facts.clocks.clocks[track->clock];
 }
 
+bool vti_track_is_carried(const struct vti_track *track)
+{
+    return track->name && !strcmp(track->name, VTI_TRACK_CARRIED);
+}
+
 int64_t vti_track_end_ns(struct vt_recording *recording, const struct vti_track *track)
 {
     struct vti_clock *clock = vti_track_clock(recording, track);

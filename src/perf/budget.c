@@ -48,6 +48,25 @@ static char unit_of(const char *name)
     return '?';
 }
 
+/* What may stand behind a limit of it. */
+static const char *units_of(char unit)
+{
+    switch (unit) {
+    case 's':
+        return "ns, us, ms, s, min or h";
+    case 'B':
+        return "B, k, M or G (1024 each)";
+    case 'J':
+        return "mJ, J or kJ";
+    case '/':
+        return "/s";
+    case 'x':
+        return "x or %";
+    default:
+        return "plain numbers";
+    }
+}
+
 static bool take_unit(struct vti_budget *budget, const char *unit)
 {
     static const struct {
@@ -123,8 +142,8 @@ int vti_budget_parse(struct vti_budget *budget, const char *text)
                         text, end);
     unit = unit_of(budget->name);
     if (budget->unit && unit != '?' && budget->unit != unit)
-        return vti_fail(VTI_E_USAGE, "budget '%.200s': %.100s is not measured in '%.60s'", text,
-                        budget->name, end);
+        return vti_fail(VTI_E_USAGE, "budget '%.200s': %.100s is not measured in '%.60s' but in %s",
+                        text, budget->name, end, units_of(unit));
     if (unit != '?')
         budget->unit = unit;
     return 0;

@@ -19,8 +19,6 @@
 #include <string.h>
 #include <time.h>
 
-#define CARRIED "(carried over)" /* the track of what began in the file before: docs/spool.md */
-
 struct traces {
     vt_recording *recording; /* borrowed */
     const char *index;
@@ -306,7 +304,7 @@ static int open_block(struct traces *traces, const uint8_t *payload)
         return 0;
     traces->clock = vti_track_clock(traces->recording, facts->tracks[track]);
     traces->process = facts->tracks[track]->process;
-    traces->is_carried = facts->tracks[track]->name && !strcmp(facts->tracks[track]->name, CARRIED);
+    traces->is_carried = vti_track_is_carried(facts->tracks[track]);
     for (uint64_t i = 0; i < traces->at.words[1]; i++) /* after a refresh: where it was */
         if (vti_decoder_next(&traces->decoder, &event) <= 0)
             break;

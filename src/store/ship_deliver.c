@@ -102,17 +102,36 @@ unsigned vti_ship_backoff(unsigned try, unsigned most_ms)
 
 /* ---- moods ----------------------------------------------------------------------------------- */
 
+/* But for numbers: how long a try took is no news. */
+static bool is_same_reason(const char *a, const char *b)
+{
+    const char *const digits = "0123456789";
+
+    for (;; a++, b++) {
+        a += strspn(a, digits);
+        b += strspn(b, digits);
+        if (*a != *b)
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
 void vti_ship_set_mood(struct vti_ship *ship, enum vti_ship_mood mood, const char *why)
 {
     bool was_bad = ship->mood == VTI_SHIP_AWAY || ship->mood == VTI_SHIP_HELD;
     bool is_bad = mood == VTI_SHIP_AWAY || mood == VTI_SHIP_HELD;
     bool is_news = mood != ship->mood;
     char line[600];
+    char again[80] = ", trying again";
 
-    if (is_bad && (!was_bad || strcmp(ship->why, why))) {
-        snprintf(line, sizeof line, "%s; %s", why,
-                 mood == VTI_SHIP_HELD ? "everything is kept until somebody repairs it"
-                                       : "everything is kept, trying again");
+    if (mood == VTI_SHIP_HELD)
+        snprintf(again, sizeof again, " until somebody repairs it");
+    else if (ship->options->is_once)
+        snprintf(again, sizeof again, ", trying again for %g s (--give-up)",
+                 ship->options->give_up_ms / 1e3);
+    if (is_bad && (!was_bad || !is_same_reason(ship->why, why))) {
+        snprintf(line, sizeof line, "%s; everything is kept%s", why, again);
         if (!ship->options->is_once || mood == VTI_SHIP_AWAY)
             ship->options->say(line);
         is_news = true;

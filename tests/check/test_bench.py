@@ -261,6 +261,22 @@ def test_program_that_python_runs_is_named(venturi, tmp_path):
     assert load(out)["benches"][0]["interpreter"] == "Python %d.%d.%d" % sys.version_info[:3]
 
 
+def test_scripts_find_our_package_as_under_run(venturi, tmp_path, suite):
+    """Behind all that PYTHONPATH says, and with nothing that is loaded by itself."""
+    env = {"PYTHONPATH": str(tmp_path / "mine")}
+    (tmp_path / "mine").mkdir()
+    text = ("import os, sys\nimport venturi\nassert 'venturi' not in sys.modules.get('sitecustomize', os).__file__\n"
+            "first, *_, last = os.environ['PYTHONPATH'].split(':')\n"
+            "assert first == %r and os.path.isfile(last + '/venturi/__init__.py')\nprint('done')\n" % str(tmp_path / "mine"))
+    script = tmp_path / "imports.py"
+    script.write_text(text)
+    venturi("bench", "-n", "1", "--no-counts", "-o", tmp_path / "b.json", "--", sys.executable, script, env=env, check=0)
+    venturi("check", "-n", "1", "--no-counts", "--budget", "rss<10G", "--", sys.executable, script, env=env, check=0)
+    script.write_text("import venturi\nprint('done')\n")
+    script.rename(suite / "imports.py")
+    assert "imports" in rows(venturi("bench", "-n", "1", "--suite", suite, "imports.py", check=0))
+
+
 def test_outputs_are_looked_at_first(venturi, tmp_path):
     (tmp_path / "there.json").write_text("mine")
     for path in ("there.json", "/no/such/x.json"):

@@ -166,6 +166,17 @@ def test_commands_on_one_side_are_named(venturi, bench_file):
         assert "Note: y is only in the %s" % where in text
 
 
+def test_legend_is_of_what_is_there(venturi, bench_file):
+    """All that is shown decides: nothing is in parentheses."""
+    def without_wall(content):
+        content["benches"][0]["quantities"] = [row for row in content["benches"][0]["quantities"] if row["name"] != "wall"]
+
+    both = [bench_file(name, SAME) for name in ("a.json", "b.json")]
+    assert "in parentheses" in venturi("check", *both, check=0).stdout
+    text = venturi("check", *(edited(path, without_wall) for path in both), check=0).stdout
+    assert "cpu" in text and "(" not in text.split("Quantity")[1].split("cpu")[0] and "in parentheses" not in text
+
+
 def test_no_work_done_is_no_gain(venturi, bench_file):
     now = edited(bench_file("b.json", times(0.1), items=5), lambda content: content["benches"][0]["quantities"][-1].update(values=[0]))
     done = venturi("check", bench_file("a.json", SAME, items=5), now, check=3)
@@ -173,9 +184,11 @@ def test_no_work_done_is_no_gain(venturi, bench_file):
     assert "no items were counted" in venturi("check", "--budget", "cpu/item<3ms", now, check=3).stdout
 
 
-@pytest.mark.parametrize("budget", ["cpu<2G", "cpu<50J", "rss<2s", "throughput>=1ms"])
-def test_units_fit_what_they_limit(venturi, bench_file, budget):
-    assert "is not measured in" in venturi("check", "--budget", budget, bench_file("a.json", SAME), check=2).stderr
+@pytest.mark.parametrize("budget, units", [("cpu<2G", "'G' but in ns, us, ms, s, min or h"), ("cpu<50J", "'J' but in ns, us, ms, s, min or h"),
+                                           ("rss<2s", "'s' but in B, k, M or G (1024 each)"), ("throughput>=1ms", "'ms' but in /s"),
+                                           ("items>1s", "'s' but in plain numbers")])
+def test_units_fit_what_they_limit(venturi, bench_file, budget, units):
+    assert "is not measured in " + units in venturi("check", "--budget", budget, bench_file("a.json", SAME), check=2).stderr
 
 
 @pytest.mark.parametrize("text", ["", "{", "[", "{}", "text", '{"format":"venturi bench","version":1,"benches":[]} more', '{"format":"venturi bench","version":1,"benches":[{"quantities":3}]}'])

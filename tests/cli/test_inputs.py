@@ -81,3 +81,35 @@ def test_run_writes_no_page(venturi, tmp_path, name):
     said = venturi("run", "-o", name, "true", cwd=tmp_path, check=2).stderr
     assert said.count("\n") == 1 and "venturi report x.vt -o %s makes the page" % name in said
     assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("command", [
+    ["info"], ["report"], ["stats"], ["energy"], ["flame"], ["lines"], ["tasks"], ["query", "", "SELECT 1"], ["export", "-f", "jsonl"], ["trace", "list"],
+    ["check"], ["slice", "--from", "0", "-o", "out.vt"], ["merge", "-o", "out.vt"], ["diff", "", "b.vt"],
+], ids=lambda command: command[0])
+def test_a_folder_is_named_with_what_to_do(venturi, tmp_path, command):
+    """Of a spool people give the folder."""
+    spool, empty = tmp_path / "spool", tmp_path / "empty"
+    spool.mkdir()
+    empty.mkdir()
+    (spool / "20261116T230506.123456Z-1a2b3c4d5e6f-000001.vt").write_bytes(b"")
+
+    def refused(folder):
+        words = [str(folder) if word == "" else word for word in command] + ([] if "" in command else [str(folder)])
+        return venturi(*words, check=2, cwd=tmp_path).stderr
+
+    assert refused(spool).startswith(
+        "venturi %s: %s: is a folder; a spool is shown by `venturi serve %s`, its files one by one, or merged: "
+        "venturi merge %s/*.vt -o all.vt" % (command[0], spool, spool, spool))
+    assert refused(empty).startswith("venturi %s: %s: is a folder, not a recording (.vt)" % (command[0], empty))
+
+
+@pytest.mark.parametrize("words, message", [
+    (("trace", "list"), "no traces, only steps"), (("trace", "list", "--from"), "no traces, only steps"), (("report",), "not a recording"),
+])
+def test_shipped_steps_are_named(venturi, tmp_path, words, message):
+    """What `ship --to file://` writes of steps has no traces."""
+    path = tmp_path / "steps.jsonl"
+    path.write_text('{"@timestamp":"2026-11-18T01:52:23.15883744Z","source":"Step","n_messages":2,"failed":false}\n')
+    done = venturi(*words, "file://%s" % path if "--from" in words else path, check=2)
+    assert done.stderr == "venturi %s: %s: holds documents of steps, as venturi ship writes them: %s\n" % (words[0], path, message)

@@ -139,8 +139,8 @@ def test_nobody_is_there(recording, tmp_path):
         url = "elasticsearch://127.0.0.1:%d" % taken.getsockname()[1]
         done = ship(recording, "--to", url, "--once", "--give-up", "0.5", *QUICK)
     lines = done.stderr.splitlines()
-    assert done.returncode == 1 and lines[0].startswith(f"venturi ship: {url}: cannot be reached: ") and "trying again" in lines[0]
-    assert "not all was sent; it is kept" in lines[-1] and len(lines) == 3
+    assert done.returncode == 1 and lines[0].startswith(f"venturi ship: {url}: cannot be reached: ") and lines[0].endswith("trying again for 0.5 s (--give-up)")
+    assert lines[-1].endswith(f"not all was sent; it is kept: venturi ship {recording} --to {url} --once") and len(lines) == 3
     assert ship(recording, "--to", "elasticsearch://no.such.host.invalid", "--once", "--give-up", "0", *QUICK).returncode == 1
 
 

@@ -87,6 +87,21 @@ def test_fits_a_terminal(venturi, two):
     assert "One run a side" in done.stdout and "\x1b" not in done.stdout
 
 
+def test_other_commands_are_compared_with_care(venturi, tmp_path):
+    script = tmp_path / "a program with a long name.py"
+    script.write_text("def called():\n    return sum(range(1000))\nfor i in range(50):\n    called()\n")
+    for name, word in (("base", "first"), ("new", "second\nline")):
+        venturi("run", "-q", "-o", tmp_path / (name + ".vt"), script, word, check=0)
+    files = [tmp_path / "base.vt", tmp_path / "new.vt"]
+    text = venturi("diff", *files, check=0).stdout
+    doubt = text[text.index("Compare with care: the commands differ: "):text.index("One run a side")]
+    assert all(len(line) <= 80 for line in doubt.splitlines() if " " in line.strip())
+    doubts = json.loads(venturi("diff", "--json", *files, check=0).stdout)["doubts"]
+    assert len([line for line in doubts if line.startswith("the commands differ: ") and line.endswith("'second line'")]) == 1
+    same = json.loads(venturi("diff", "--json", files[0], files[0], check=0).stdout)["doubts"]
+    assert not [line for line in same if "commands" in line]
+
+
 def test_nothing_in_common(venturi, two, tmp_path):
     other = trees.write(tmp_path / "other.vt", {0: {1: (0, 1, 1, 0, 10)}}, {1: ("alone", "alone", "/x.py", 1, "python")})
     done = venturi("diff", two[0], other, check=3)
@@ -110,7 +125,8 @@ def test_recording_with_cprofile(venturi, two, tmp_path):
     venturi("export", "-f", "pstats", "-o", tmp_path / "new.prof", two[1], check=0)
     found = rows(venturi, "--all", two[0], tmp_path / "new.prof")
     assert {match for name, match in found if name.endswith("execute")} == {"both"}
-    assert "new run was measured by another profiler, whose own cost is in its times" in venturi("diff", two[0], tmp_path / "new.prof").stdout
+    text = " ".join(venturi("diff", two[0], tmp_path / "new.prof").stdout.split())
+    assert "new run was measured by another profiler, whose own cost is in its times" in text
 
 
 @pytest.mark.parametrize("arguments, words", [((), "which two?"), (("one.vt",), "which two?"),

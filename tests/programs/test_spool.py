@@ -93,6 +93,13 @@ class Sum:
         return {"spans": self.spans, "asyncs": self.asyncs, "traces": self.traces, "steps": self.steps}
 
 
+def merged(folder, names=None, out="merged.vt"):
+    """The files of a folder as one recording."""
+    path = os.path.join(os.path.dirname(folder), out)
+    tool("merge", *(os.path.join(folder, name) for name in names or files(folder)), "-f", "-o", path)
+    return Recording(path)
+
+
 @pytest.fixture(scope="module")
 def spooled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("spool") / "s"
@@ -125,6 +132,56 @@ def test_sums_of_the_files_are_those_of_the_program(spooled):
     assert total.facts() == facts
     assert total.lost == 0
     assert total.ended["outer"] == total.ended["all the time"] == total.ended["long request"] == 1
+
+
+def spans_of(recording):
+    return recording.query("SELECT name, finished, count(*) AS n FROM spans GROUP BY 1, 2 ORDER BY 1, 2")
+
+
+def test_merged_they_are_one_recording_of_the_program(spooled):
+    """One process, each thread once, and what was told again in each file is there once, with all that was said about it."""
+    folder, facts, _ = spooled
+    whole = merged(folder)
+    total = Sum(os.path.dirname(folder), ["merged.vt"])
+    assert (total.facts(), total.lost) == (facts, 0)
+    assert [row["finished"] for row in spans_of(whole)] == [1] * len(spans_of(whole))
+    assert whole.query("SELECT name FROM processes") == [{"name": "spooled"}]
+    assert ("\nTimes are of batches: Spooled had %d messages in %d of them.\n" % (2 * facts["steps"], facts["steps"])
+            in tool("report", whole.path).stdout)
+    step, = json.loads(tool("report", "--json", whole.path).stdout)["steps"]
+    assert (step["count"], step["messages"]) == (facts["steps"], 2 * facts["steps"])
+    assert whole.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'") == [{"n": 0}]
+    for span, said in (("all the time", {"who": "somebody"}), ("long request", {"path": "/long", "late": 7})):
+        row, = whole.query("SELECT begin_ns, attributes FROM spans WHERE name = '%s'" % span)
+        assert said.items() <= json.loads(row["attributes"]).items()
+
+
+def test_merged_without_a_file_between(spooled):
+    """What began before the gap and ended behind it is one span."""
+    folder, _, _ = spooled
+    names = files(folder)
+    some = Sum(folder, [names[0], *names[3:]])
+    whole = merged(folder, [names[0], *names[3:]], "some.vt")
+    assert {row["name"]: row["n"] for row in spans_of(whole) if row["finished"]} == some.ended
+    for span in ("outer", "all the time", "long request"):
+        assert whole.query("SELECT finished FROM spans WHERE name = '%s'" % span) == [{"finished": 1}], span
+    again = merged(folder, names[3:], "late.vt")
+    assert again.query("SELECT finished FROM spans WHERE name = 'all the time'") == [{"finished": 1}]
+
+
+def test_a_run_is_merged_at_once_or_not(spooled, tmp_path):
+    """What was merged has other numbers than the run: its sums could not be told from those of other files."""
+    folder, _, _ = spooled
+    paths = [os.path.join(folder, name) for name in files(folder)]
+    tool("merge", *paths[:2], "-o", tmp_path / "a.vt")
+    done = tool("merge", tmp_path / "a.vt", paths[2], "-o", tmp_path / "b.vt", check=False)
+    assert (done.returncode, done.stderr) == (2, "venturi merge: %s and %s have files of one run of a spool: what it counted would count "
+                                                 "twice; merge all files of the run at once (see --help)\n" % (tmp_path / "a.vt", paths[2]))
+    done = tool("merge", *paths[:3], "--offset", "2=1s", "-o", tmp_path / "b.vt", check=False)
+    assert (done.returncode, done.stderr) == (2, "venturi merge: --offset: %s and %s are files of one run, which has one clock: "
+                                                 "give them the same (see --help)\n" % (paths[0], paths[1]))
+    assert not (tmp_path / "b.vt").exists()
+    tool("merge", tmp_path / "a.vt", "-o", tmp_path / "b.vt")
 
 
 def test_what_is_open_is_carried_over(spooled):
@@ -192,6 +249,29 @@ def test_functions_are_totals_and_the_last_file_has_all(tmp_path):
     if found[-1] is None:
         pytest.skip("the Python package is not built")
     assert found == sorted(found) and found[-1] == calls, found
+    # totals since the thread began: the newest count, in whatever order the files are given
+    for names in (files(folder), files(folder)[::-1]):
+        assert merged(folder, names).query("SELECT sum(calls) AS n FROM calls WHERE function = 'called'") == [{"n": calls}]
+
+
+def test_merged_lines_count_once(tmp_path):
+    script = tmp_path / "lines.py"
+    script.write_text("import os, sys, time\n"
+                      "@profile\ndef called(x):\n    return x + 1\n"
+                      "n = 0\nend = time.monotonic() + 60\n"
+                      "while len([x for x in os.listdir(sys.argv[1]) if x.endswith('.vt') and x[0] != '.']) < 3:\n"
+                      "    for i in range(1000):\n        called(i)\n"
+                      "    n += 1000\n    time.sleep(0.01)\n    assert time.monotonic() < end\n"
+                      "print(n)\n")
+    folder = tmp_path / "s"
+    done = subprocess.run([VENTURI, "run", "-l", "--spool", str(folder), str(script), str(folder)], capture_output=True, text=True,
+                          env={**os.environ, "VENTURI_SPOOL_FILE_SECONDS": "1"}, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert len(files(folder)) >= 3
+    rows = merged(folder).query("SELECT hits FROM lines WHERE line = 4")
+    if not rows:
+        pytest.skip("the Python package is not built")
+    assert rows == [{"hits": int(done.stdout)}]
 
 
 def test_tasks_are_in_one_file_each_and_every_file_knows_their_run(tmp_path):
@@ -210,6 +290,10 @@ def test_tasks_are_in_one_file_each_and_every_file_knows_their_run(tmp_path):
     assert sorted(keys) == list(range(3000))
     assert [row["end_ns"] is None for recording in recordings for row in recording.query("SELECT end_ns FROM task_runs")] == \
         [True] * (len(recordings) - 1) + [False]
+    whole = merged(folder)
+    row, = whole.query("SELECT tasks, end_ns FROM task_runs")
+    assert row["tasks"] == 3000 and row["end_ns"] is not None
+    assert whole.query("SELECT count(*) AS n, count(DISTINCT number) AS numbers FROM tasks") == [{"n": 3000, "numbers": 3000}]
 
 
 def test_readings_of_resources_and_energy_go_on(tmp_path):
@@ -227,6 +311,12 @@ def test_readings_of_resources_and_energy_go_on(tmp_path):
         last = row["last"]
         # sources are told again, or why there are none
         assert tool("energy", recording.path, check=False).stderr.count("was not recorded") == 0
+    count = sum(recording.query("SELECT count(*) AS n FROM resources")[0]["n"] for recording in recordings)
+    whole = merged(folder)
+    assert whole.query("SELECT count(*) AS n, max(time_ns) AS last FROM resources") == [{"n": count, "last": last}]
+    assert whole.query("SELECT count(*) AS n FROM energy_sources") == recordings[-1].query("SELECT count(*) AS n FROM energy_sources")
+    lines = tool("energy", whole.path).stdout.splitlines()
+    assert len([line for line in lines if line.startswith("note: ")]) == len({line for line in lines if line.startswith("note: ")})
 
 
 def test_growing_file_is_locked_and_readable(tmp_path):
@@ -507,7 +597,7 @@ if kept.startswith("stuck"):
     while len(ending) < 2:
         time.sleep(0.05)
     sys.exit(1)
-if kept.startswith("refused"):
+if kept.endswith("refused"):
     while not ending:
         time.sleep(0.05)
     sys.stderr.write("venturi-ship: wrong\\n")
@@ -569,12 +659,13 @@ def test_ship_names_a_folder_of_its_own_and_takes_it_away(beside, tmp_path):
 
 
 def test_ship_that_cannot_send_leaves_all_and_says_so(beside, tmp_path):
-    done, work = ship(beside, tmp_path, "test://refused", files_to_see=0)
+    done, work = ship(beside, tmp_path, "test://me:secret@refused", files_to_see=0)
+    assert "secret" not in done.stderr
     assert done.returncode == 0, "the program's end is its own"
     folder, = os.listdir(work)
     assert folder.endswith(".spool") and len(files(work / folder)) == 1
     assert "venturi-ship: wrong\n" in done.stderr
-    assert "%s  1 recording" % folder in done.stderr and "venturi ship %s --to URL --once" % folder in done.stderr
+    assert "%s  1 recording" % folder in done.stderr and "venturi ship %s --to test://refused --once\n" % folder in done.stderr
 
 
 def test_ship_that_cannot_begin_is_told_before_the_program_starts(beside, tmp_path):

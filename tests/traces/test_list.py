@@ -108,7 +108,7 @@ def test_same_beginnings_are_told_apart(tmp_path):
     (("list",), "list: which FILEs? Recordings or trace logs"),
     (("list", "--dot", "x.vt"), "list: takes --errors, --sort, --limit and --json only; the rest is for show"),
     (("list", "-"), "-: a recording is read from a file, not from standard input"),
-    (("list", "/"), "/: is not a regular file"),
+    (("list", "/"), "/: is a folder, not a recording (.vt)"),
     (("list", "/dev/null"), "/dev/null: is not a regular file"),
 ])
 def test_wrong_words_are_one_line(words, message):
