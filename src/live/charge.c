@@ -77,6 +77,11 @@ void vti_charge_take(struct vti_charge *charge, const struct vti_charge_point *n
     charge->last = *now;
 }
 
+double vti_charge_settled(const struct vti_charge *charge)
+{
+    return charge->has_share ? charge->settled_j : NAN;
+}
+
 double vti_charge_joules(const struct vti_charge *charge)
 {
     struct vti_share share = charge->share; /* the window goes on */

@@ -44,7 +44,8 @@ struct vti_charge {
 void vti_charge_take(struct vti_charge *charge, const struct vti_charge_point *now, int64_t unix_ns,
                      double processor_j, double memory_j, uint64_t memory_bytes);
 
-/* So far, as if the window ended now; NaN: nothing is known. */
+/* Of windows that have ended, which never becomes less; and as if the one that is open ended now, which may. NaN: nothing is known. */
+double vti_charge_settled(const struct vti_charge *charge);
 double vti_charge_joules(const struct vti_charge *charge);
 
 #endif

@@ -135,6 +135,7 @@ static void go_on(const struct vti_source *source, struct vti_energy_now *meter)
                 strcmp(before->path, source->path) < 0) {
                 memcpy(meter->sources, before->meters[n].sources, sizeof meter->sources);
                 meter->charge = before->meters[n].charge;
+                meter->own_joules = before->meters[n].own_joules;
                 return;
             }
     }
@@ -199,6 +200,13 @@ static double step(struct vti_energy_now *meter, const struct vti_energy_fact *f
     return joules;
 }
 
+static void show_own(struct vti_energy_now *meter, double joules)
+{
+    if (joules > meter->own_joules)
+        meter->own_joules = joules;
+    meter->ring[meter->at].own_joules = isnan(joules) ? joules : meter->own_joules;
+}
+
 static void take_reading(struct vti_source *source, struct vti_energy_now *meter,
                          const struct vti_energy_fact *fact, uint64_t ticks)
 {
@@ -223,7 +231,7 @@ static void take_reading(struct vti_source *source, struct vti_energy_now *meter
     meter->count += meter->count < VTI_LIVE_READINGS;
     meter->ring[meter->at].time_ns = time_ns;
     add_up(meter, &meter->ring[meter->at].joules, meter->ring[meter->at].parts);
-    meter->ring[meter->at].own_joules = vti_charge_joules(&meter->charge);
+    show_own(meter, vti_charge_settled(&meter->charge));
 }
 
 int vti_source_take_energy(struct vti_source *source, const struct vti_block_header *header,
@@ -281,7 +289,12 @@ int vti_source_settle_energy(struct vti_source *source)
 
     free(source->points);
     source->points = NULL;
-    if (!source->meter_count || is_of_several(source))
+    if (is_of_several(source)) {
+        for (size_t n = 0; n < source->meter_count; n++)
+            show_own(&source->meters[n], vti_charge_joules(&source->meters[n].charge));
+        return 0;
+    }
+    if (!source->meter_count)
         return 0;
     code = vti_energy_load_sums(&energy, source->recording);
     for (size_t i = 0; i < energy.tree_count && !code; i++)

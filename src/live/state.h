@@ -133,7 +133,8 @@ struct vti_energy_now { /* of one meter */
         uint64_t microjoules; /* as last known */
         double joules;        /* from the first reading on */
     } sources[VTI_ENERGY_SOURCES_MAX];
-    struct vti_charge charge; /* the program's part of them */
+    struct vti_charge charge; /* the program's part of them, … */
+    double own_joules;        /* … as it was shown last: a counter never becomes less */
     struct {
         int64_t time_ns;
         double joules, own_joules, parts[VTI_LIVE_PARTS];
