@@ -206,7 +206,7 @@ static const char *stated(const vt_recording *recording, const char *key, char *
 }
 
 /* What the user stated when it was recorded; checked then, so that what is wrong here is damage and not known. */
-static void load_footing(struct vti_energy *energy, const vt_recording *recording)
+void vti_energy_load_footing(struct vti_footing *footing, const vt_recording *recording)
 {
     char texts[4][STATED_BYTES];
     const struct vti_energy_stated then = {
@@ -215,8 +215,9 @@ static void load_footing(struct vti_energy *energy, const vt_recording *recordin
         .pue = stated(recording, "energy.pue", texts[2]),
         .wue = stated(recording, "energy.wue", texts[3])};
 
-    if (vti_footing_set(&energy->footing, &then))
-        energy->footing = (struct vti_footing){0};
+    *footing = (struct vti_footing){0};
+    if (vti_footing_set(footing, &then))
+        *footing = (struct vti_footing){0};
 }
 
 static int make_trees(struct vti_energy *energy)
@@ -230,7 +231,7 @@ static int make_trees(struct vti_energy *energy)
     return energy->trees ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
 }
 
-int vti_energy_load(struct vti_energy *energy, vt_recording *recording)
+int vti_energy_load_sums(struct vti_energy *energy, vt_recording *recording)
 {
     int code;
 
@@ -241,11 +242,18 @@ int vti_energy_load(struct vti_energy *energy, vt_recording *recording)
         code = vti_resources_load(&energy->resources, recording);
     if (!code)
         code = make_trees(energy);
+    return code;
+}
+
+int vti_energy_load(struct vti_energy *energy, vt_recording *recording)
+{
+    int code = vti_energy_load_sums(energy, recording);
+
     if (!code)
         code = vti_items_load(&energy->items, recording);
     if (code || !energy->tree_count)
         return code;
-    load_footing(energy, recording);
+    vti_energy_load_footing(&energy->footing, recording);
     sum_threads(energy, recording);
     code = vti_energy_load_functions(energy, recording);
     if (!code)

@@ -110,6 +110,9 @@ struct vti_energy {
 
 /* A recording without energy has no trees, which is no error. 0 or a negative code with a message; _fini frees in every case. */
 int vti_energy_load(struct vti_energy *energy, vt_recording *recording);
+
+/* The same without tables, items and footing: what the machines used, and the program's part. */
+int vti_energy_load_sums(struct vti_energy *energy, vt_recording *recording);
 void vti_energy_fini(struct vti_energy *energy);
 
 /* Joules for a second of CPU time between two times, as an average over the intervals; NaN: unknown. */
@@ -118,6 +121,9 @@ struct vti_joules vti_energy_price(const struct vti_energy_tree *tree, int64_t b
 
 /* The program's share of what CPU time is priced by, of all machines: what the tables divide. NaN: not known. */
 double vti_energy_cpu_joules(const struct vti_energy *energy);
+
+/* What was stated when it was recorded. */
+void vti_energy_load_footing(struct vti_footing *footing, const vt_recording *recording);
 
 /* Of a kWh after PUE; grams NaN if the intensity is not known. */
 double vti_footing_grams(const struct vti_footing *footing, double joules);

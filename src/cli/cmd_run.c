@@ -400,7 +400,8 @@ static int record(struct run *run, struct vti_drain *drain)
 {
     struct vti_run_wish wish = {
         run->program[0],       run->made != NULL,     run->has_c_functions, run->has_samples,
-        run->python.has_lines, run->drain.starts_off, run->energy.is_on,    0};
+        run->python.has_lines, run->drain.starts_off, run->energy.is_on,    0,
+        run->live.is_on};
     struct vti_drain_stats stats;
     struct vti_child child;
     bool has_package;

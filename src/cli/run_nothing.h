@@ -12,6 +12,7 @@ struct vti_run_wish {
     bool starts_off; /* --paused */
     bool has_energy; /* which needs nothing of the program */
     int exit_code;   /* of the program */
+    bool is_live;    /* its dashboard ends with it */
 };
 
 /* Two lines on stderr, for `run -l` of Python. */

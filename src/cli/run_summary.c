@@ -251,5 +251,8 @@ void vti_run_summary(const struct vti_run_output *output, const struct vti_drain
                     quote, output->shown, quote);
     if (stats->traced)
         vti_cmd_say("next  venturi trace list %s%s%s", quote, output->shown, quote);
+    if (wish->is_live && !output->is_profile)
+        vti_cmd_say("next  venturi serve %s%s%s, for what the dashboard showed", quote,
+                    output->shown, quote);
     vti_cmd_say("page  venturi report %s%s%s -o page.html", quote, output->shown, quote);
 }

@@ -13,22 +13,26 @@
 #include <string.h>
 
 #define SECOND_NS 1000000000
+#define STALE_NS (3LL * SECOND_NS) /* no tree for so long: nothing was called */
 #define FUNCTIONS_MOST 1000
+#define OWN_FILE "<venturi>" /* of what our calibration calls, until it is taken back */
 
-/* What a function had the last time. */
+/* What a function had the last time, or when sums began anew. */
 struct vti_function_past {
     uint64_t calls;
-    double self_ns;
+    double self_ns, total_ns;
 };
 
 struct vti_function_table {
     struct vti_map *map;            /* owned */
     struct vti_function_past *past; /* owned; beside it */
+    struct vti_function_past *base; /* owned; the same */
     struct vti_live_function *now;  /* owned; the same */
-    size_t count, room, now_room;
+    size_t count, room, base_room, now_room;
     bool was_growing;
     int64_t taken_ns;
-    double since_s;
+    int64_t trees_unix_ns; /* when the trees were made that were taken */
+    double since_s;        /* from those before to these */
 };
 
 void vti_live_functions_fini(struct vti_live *live)
@@ -39,6 +43,7 @@ void vti_live_functions_fini(struct vti_live *live)
         return;
     vti_map_free(table->map);
     free(table->past);
+    free(table->base);
     free(table->now);
     free(table);
     live->function_table = NULL;
@@ -56,13 +61,14 @@ static int64_t place_of(struct vti_live *live, struct vti_function_table *table,
     vti_buf_add_u32(&key, function->line);
     vti_buf_add_u32(&key, function->twin);
     at = key.failed || vti_grow(&table->past, table->count, &table->room, sizeof *table->past) ||
+                 vti_grow(&table->base, table->count, &table->base_room, sizeof *table->base) ||
                  vti_grow(&table->now, table->count, &table->now_room, sizeof *table->now)
              ? VTI_E_NOMEM
              : vti_map_add(table->map, key.data, key.len, &is_new);
     vti_buf_fini(&key);
     if (at < 0 || !is_new)
         return at;
-    table->past[at] = (struct vti_function_past){0};
+    table->past[at] = table->base[at] = (struct vti_function_past){0};
     table->now[at] = (struct vti_live_function){
         .name = vti_names_text(&live->names, function->name),
         .file = vti_names_text(&live->names, function->file),
@@ -92,8 +98,12 @@ static int add_recording(struct vti_live *live, struct vti_function_table *table
 
     for (size_t i = 0; i < calls.call_count && !code; i++) {
         const struct vti_call *call = &calls.calls[i];
-        int64_t at = place_of(live, table, &calls.functions[call->function]);
+        const struct vti_function *function = &calls.functions[call->function];
+        int64_t at;
 
+        if (!strcmp(function->file, OWN_FILE))
+            continue;
+        at = place_of(live, table, function);
         if (at < 0) {
             code = (int)at;
             break;
@@ -115,12 +125,17 @@ static int by_self(const void *a, const void *b)
     return (left->self_ns < right->self_ns) - (left->self_ns > right->self_ns);
 }
 
+static struct vti_function_past numbers_of(const struct vti_live_function *function)
+{
+    return (struct vti_function_past){function->calls, function->self_ns, function->total_ns};
+}
+
 static int take_all(struct vti_live *live, struct vti_function_table *table)
 {
     int code = 0;
 
     for (size_t i = 0; i < table->count; i++) {
-        table->past[i] = (struct vti_function_past){table->now[i].calls, table->now[i].self_ns};
+        table->past[i] = numbers_of(&table->now[i]);
         table->now[i].calls = 0;
         table->now[i].self_ns = table->now[i].total_ns = 0;
     }
@@ -136,47 +151,99 @@ static int take_all(struct vti_live *live, struct vti_function_table *table)
     return code;
 }
 
+/* A new list entry: the sums since they began anew, and the rates from the trees before to these. */
+static int show_one(struct vti_live *live, const struct vti_function_table *table, size_t i)
+{
+    const struct vti_function_past *past = &table->past[i];
+    const struct vti_function_past *base = &table->base[i];
+    const struct vti_live_function *now = &table->now[i];
+    double calls = now->calls > past->calls ? (double)(now->calls - past->calls) : 0;
+    struct vti_live_function one = *now;
+    struct vti_live_function *function;
+
+    one.calls = now->calls > base->calls ? now->calls - base->calls : 0;
+    one.self_ns = fmax(0, now->self_ns - base->self_ns);
+    one.total_ns = fmax(0, now->total_ns - base->total_ns);
+    one.calls_per_s = table->since_s > 0 ? calls / table->since_s : 0;
+    one.self_share = table->since_s > 0
+                         ? fmax(0, now->self_ns - past->self_ns) / 1e9 / table->since_s
+                         : NAN;
+    if (!one.calls && !(one.self_ns > 0))
+        return 0;
+    function = vti_live_list_add(&live->functions, sizeof *function);
+    if (!function)
+        return VTI_E_NOMEM;
+    *function = one;
+    return 0;
+}
+
 static int show(struct vti_live *live, const struct vti_function_table *table)
 {
-    live->functions.count = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        struct vti_live_function *function;
-        double calls = table->now[i].calls > table->past[i].calls
-                           ? (double)(table->now[i].calls - table->past[i].calls)
-                           : 0;
+    int code = 0;
 
-        if (!table->now[i].calls && !(table->now[i].self_ns > 0))
-            continue;
-        function = vti_live_list_add(&live->functions, sizeof *function);
-        if (!function)
-            return VTI_E_NOMEM;
-        *function = table->now[i];
-        function->calls_per_s = table->since_s > 0 ? calls / table->since_s : 0;
-        function->self_share = table->since_s > 0
-                                   ? fmax(0, table->now[i].self_ns - table->past[i].self_ns) / 1e9 /
-                                         table->since_s
-                                   : NAN;
-    }
+    live->functions.count = 0;
+    for (size_t i = 0; i < table->count && !code; i++)
+        code = show_one(live, table, i);
     if (live->functions.count)
         qsort(live->functions.items, live->functions.count, sizeof(struct vti_live_function),
               by_self);
     if (live->functions.count > FUNCTIONS_MOST)
         live->functions.count = FUNCTIONS_MOST;
-    return 0;
+    return code;
 }
 
-/* Once a second; sooner while there are none, and once more when nothing more will come: the last counts are the ones that stay. */
+void vti_live_functions_reset(struct vti_live *live)
+{
+    struct vti_function_table *table = live->function_table;
+
+    for (size_t i = 0; table && i < table->count; i++)
+        table->base[i] = numbers_of(&table->now[i]);
+    if (table && show(live, table))
+        live->functions.count = 0;
+}
+
+static int64_t newest_trees(const struct vti_live *live)
+{
+    int64_t newest = 0;
+
+    for (size_t i = 0; i < live->source_count; i++)
+        if (live->sources[i]->trees_unix_ns > newest)
+            newest = live->sources[i]->trees_unix_ns;
+    return newest;
+}
+
+/* When there are new trees, at most once a second; sooner while there are none, and once more when nothing more will come: the last
+ * counts are the ones that stay. */
 static bool is_due(const struct vti_live *live, struct vti_function_table *table)
 {
     int64_t since_ns = live->now_ns - table->taken_ns;
+    bool is_new = newest_trees(live) != table->trees_unix_ns;
     struct vti_live_summary summary;
     bool has_ended;
 
     vti_live_summary(live, &summary);
     has_ended = !summary.is_growing && table->was_growing;
     table->was_growing = summary.is_growing;
-    return !table->taken_ns || has_ended ||
-           since_ns >= (live->functions.count ? SECOND_NS : SECOND_NS / 10);
+    if (!table->taken_ns || has_ended || since_ns >= STALE_NS)
+        return true;
+    return is_new && since_ns >= (live->functions.count ? SECOND_NS / 2 : SECOND_NS / 10);
+}
+
+/* Rates are over the time between two trees, not between two looks: what a tree counts ends when it was made. */
+static void begin_take(struct vti_live *live, struct vti_function_table *table)
+{
+    int64_t trees_unix_ns = newest_trees(live);
+
+    if (!table->trees_unix_ns || !live->is_caught_up)
+        table->since_s = 0;
+    else if (trees_unix_ns > table->trees_unix_ns)
+        table->since_s = (double)(trees_unix_ns - table->trees_unix_ns) / 1e9;
+    else if (live->now_ns - table->taken_ns >= STALE_NS)
+        table->since_s = (double)(live->now_ns - table->taken_ns) / 1e9;
+    else
+        table->since_s = 0;
+    table->trees_unix_ns = trees_unix_ns;
+    table->taken_ns = live->now_ns;
 }
 
 const struct vti_live_function *vti_live_functions(struct vti_live *live, size_t *count)
@@ -186,8 +253,7 @@ const struct vti_live_function *vti_live_functions(struct vti_live *live, size_t
     if (!table)
         table = live->function_table = calloc(1, sizeof *table);
     if (table && (table->map || !vti_map_create(&table->map)) && is_due(live, table)) {
-        table->since_s = table->taken_ns ? (double)(live->now_ns - table->taken_ns) / 1e9 : 0;
-        table->taken_ns = live->now_ns;
+        begin_take(live, table);
         if (take_all(live, table) || show(live, table))
             live->functions.count = 0;
     }

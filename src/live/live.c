@@ -255,5 +255,6 @@ int vti_live_refresh(struct vti_live *live, int64_t budget_ns)
 void vti_live_reset(struct vti_live *live)
 {
     vti_live_tables_reset(live);
+    vti_live_functions_reset(live);
     vti_live_show(live);
 }

@@ -290,10 +290,11 @@ struct vti_live_energy {
     bool is_known; /* recorded with --energy */
     size_t part_count;
     struct vti_live_energy_part parts[VTI_LIVE_PARTS];
-    double joules, watts;         /* of the machine, all that is added up */
-    double own_joules, own_watts; /* the program's share of it, by CPU time; NaN unknown */
-    double grams;                 /* CO2e of the program's share, NaN: no intensity was stated */
-    double intensity;             /* grams a kWh; NaN */
+    double joules, watts; /* of the machine, all that is added up */
+    double own_joules,
+        own_watts;    /* the program's share of it, as `venturi energy` has it; NaN unknown */
+    double grams;     /* CO2e of the program's share, NaN: no intensity was stated */
+    double intensity; /* grams a kWh; NaN */
 };
 
 void vti_live_energy(const struct vti_live *live, struct vti_live_energy *energy);

@@ -139,40 +139,39 @@ static void add_meter(struct vti_live_energy *energy, const struct vti_source *s
         return;
     energy->is_known = true;
     energy->joules += meter->ring[meter->at].joules;
-    add_rate(&energy->own_joules, meter->has_cpu ? meter->own_joules : NAN);
+    add_rate(&energy->own_joules, meter->ring[meter->at].own_joules);
     if (is_now) {
         add_rate(&energy->watts, (meter->ring[meter->at].joules - meter->ring[from].joules) / s);
         add_rate(&energy->own_watts,
                  (meter->ring[meter->at].own_joules - meter->ring[from].own_joules) / s);
     }
-    for (unsigned i = 0; i < VTI_ENERGY_SOURCES_MAX; i++) {
-        uint32_t part = meter->sources[i].part;
-        struct vti_live_energy_part *shown;
+    for (uint32_t part = 0; part < VTI_LIVE_PARTS; part++) {
+        struct vti_live_energy_part *shown = NULL;
+        double joules = meter->ring[meter->at].parts[part];
 
-        if (!meter->sources[i].is_defined || meter->sources[i].inside_plus_one ||
-            part >= VTI_LIVE_PARTS || !(shown = part_of(energy, part)))
+        for (unsigned i = 0; i < VTI_ENERGY_SOURCES_MAX; i++)
+            if (vti_meter_is_of_part(meter, i) && meter->sources[i].part == part &&
+                (shown = part_of(energy, part)))
+                shown->how = vti_energy_how_name(meter->sources[i].how);
+        if (!shown)
             continue;
-        shown->how = vti_energy_how_name(meter->sources[i].how);
-        shown->joules = meter->ring[meter->at].parts[part];
+        shown->joules += joules;
         if (is_now)
-            shown->watts = (shown->joules - meter->ring[from].parts[part]) / s;
+            add_rate(&shown->watts, (joules - meter->ring[from].parts[part]) / s);
     }
 }
 
 /* What was stated when it was recorded. */
-static void add_footing(struct vti_live_energy *energy, const struct vti_source *source)
+static void add_footing(struct vti_live_energy *energy, struct vti_source *source)
 {
-    struct vti_bytes value;
-    char text[64];
-
-    if (!source->recording || !vti_recording_meta(source->recording, "energy.intensity", &value) ||
-        !value.len || value.len >= sizeof text)
+    if (!source->has_footing && source->recording) {
+        vti_energy_load_footing(&source->footing, source->recording);
+        source->has_footing = true;
+    }
+    if (!(source->footing.intensity > 0))
         return;
-    memcpy(text, value.data, value.len);
-    text[value.len] = 0;
-    energy->intensity = strtod(text, NULL);
-    if (energy->intensity > 0)
-        energy->grams = energy->own_joules / 3.6e6 * energy->intensity;
+    energy->intensity = source->footing.intensity;
+    energy->grams = vti_footing_grams(&source->footing, energy->own_joules);
 }
 
 static bool has_energy(const struct vti_source *source)
@@ -200,7 +199,7 @@ static void show_energy(struct vti_live *live)
     *energy = (struct vti_live_energy){
         .watts = NAN, .own_joules = NAN, .own_watts = NAN, .grams = NAN, .intensity = NAN};
     for (size_t i = 0; i < live->source_count; i++) {
-        const struct vti_source *source = live->sources[i];
+        struct vti_source *source = live->sources[i];
 
         if (!has_energy(source) || !is_last_meter(live, i))
             continue;

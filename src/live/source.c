@@ -106,6 +106,7 @@ void vti_source_close(struct vti_source *source)
         close(source->fd);
     free(source->watched);
     free(source->meters);
+    free(source->points);
     vti_map_free(source->watched_map);
     vt_recording_close(source->recording);
     free(source->path);
@@ -224,6 +225,21 @@ static const uint8_t *listed(const vt_recording *recording, uint64_t *count)
     return end + END_FIXED_BYTES;
 }
 
+/* The trees themselves are read when somebody asks for functions; rates need to know of when they are. */
+static void note_trees(struct vti_source *source, const struct vti_block_header *header)
+{
+    const struct vti_facts *facts = &source->recording->facts;
+    int64_t at = vti_ids_find(&facts->track_ids, header->owner);
+    uint32_t clock = at < 0 ? 0 : facts->tracks[at]->clock;
+    int64_t unix_ns;
+
+    if (clock >= facts->clocks.count)
+        return;
+    unix_ns = vti_source_unix(source, vti_clock_ns(&facts->clocks.clocks[clock], header->last));
+    if (unix_ns > source->trees_unix_ns)
+        source->trees_unix_ns = unix_ns;
+}
+
 /* Bytes of the block; 0 if there is none. */
 static uint64_t take_fact_at(struct vti_source *source, uint64_t offset, int *code)
 {
@@ -239,6 +255,9 @@ static uint64_t take_fact_at(struct vti_source *source, uint64_t offset, int *co
     case VTI_THREAD_CPU:
         if (vti_crc32c(payload, header.payload_bytes) == header.payload_crc)
             *code = vti_source_take_fact(source, &header, payload);
+        break;
+    case VTI_CALL_TREE:
+        note_trees(source, &header);
         break;
     default:
         break;
@@ -329,5 +348,7 @@ int vti_source_sum(struct vti_source *source, int64_t until_ns)
     if (code > 0)
         code = take_events(source, until_ns);
     source->is_done = code > 0 && !source->is_growing;
+    if (source->is_done && vti_source_settle_energy(source))
+        code = VTI_E_NOMEM;
     return code;
 }

@@ -1,13 +1,15 @@
 /*
  * source_machine.c - what a recording says of processes and of energy, as it comes.
  *
- * The program's part of the joules is by CPU time, block by block: that of the machine between two blocks of readings, times the part
- * of its CPU time that was the program's. `venturi energy` does it more finely, with memory by what is resident.
+ * While a recording grows, the program's part of the joules is worked out reading by reading (charge.h). One that is over is asked as
+ * `venturi energy` asks it: sources that were defined again, and readings of resources that stand behind those of energy, are right then.
  */
+#include "analyze/energy.h"
 #include "base/error.h"
 #include "live/state.h"
 #include "venturi/energy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +89,13 @@ static void read_values(struct vti_source *source, const struct vti_resource_fac
     if (unix_ns > source->live->last_unix_ns && unix_ns < source->live->now_unix_ns)
         source->live->last_unix_ns = unix_ns;
     if (!fact->number) {
-        if (!source->has_total || fact->tree == source->total_tree)
-            vti_readings_add(&source->total, time_ns, fact->known, fact->values);
+        if (source->has_total && fact->tree != source->total_tree)
+            return;
+        vti_readings_add(&source->total, time_ns, fact->known, fact->values);
+        if (!source->points)
+            source->points = calloc(1, sizeof *source->points);
+        if (source->points)
+            vti_charge_points_add(source->points, time_ns, fact->known, fact->values);
         return;
     }
     process = watched_at(source, fact->tree, fact->number);
@@ -124,13 +131,11 @@ static void go_on(const struct vti_source *source, struct vti_energy_now *meter)
         const struct vti_source *before = live->sources[i];
 
         for (size_t n = 0; vti_source_is_same_run(source, before) && n < before->meter_count; n++)
-            if (before->meters[n].tree == meter->tree && before->meters[n].has_cpu &&
+            if (before->meters[n].tree == meter->tree && before->meters[n].count &&
                 strcmp(before->path, source->path) < 0) {
-                meter->has_cpu = true;
+                memcpy(meter->sources, before->meters[n].sources, sizeof meter->sources);
+                meter->charge = before->meters[n].charge;
                 meter->own_joules = before->meters[n].own_joules;
-                meter->taken_joules = before->meters[n].taken_joules;
-                meter->cpu_ns = before->meters[n].cpu_ns;
-                meter->machine_ns = before->meters[n].machine_ns;
                 return;
             }
     }
@@ -149,60 +154,84 @@ static struct vti_energy_now *meter_at(struct vti_source *source, uint32_t tree)
     return &source->meters[source->meter_count++];
 }
 
-/* What is inside of another source is not added, but belongs to its part all the same. */
-void vti_meter_add_up(const struct vti_energy_now *meter, double *joules,
-                      double parts[VTI_LIVE_PARTS])
+bool vti_meter_is_of_part(const struct vti_energy_now *meter, unsigned number)
+{
+    uint32_t inside = meter->sources[number].inside_plus_one;
+    uint32_t part = meter->sources[number].part;
+
+    return meter->sources[number].is_defined && part < VT_ENERGY_PART_COUNT &&
+           (!inside || inside > VTI_ENERGY_SOURCES_MAX || meter->sources[inside - 1].part != part);
+}
+
+/* What is inside of another source is in that one's joules already. */
+static bool is_added_up(const struct vti_energy_now *meter, unsigned number)
+{
+    return vti_meter_is_of_part(meter, number) && !meter->sources[number].inside_plus_one;
+}
+
+static void add_up(const struct vti_energy_now *meter, double *joules, double parts[VTI_LIVE_PARTS])
 {
     *joules = 0;
     memset(parts, 0, VTI_LIVE_PARTS * sizeof *parts);
     for (unsigned i = 0; i < VTI_ENERGY_SOURCES_MAX; i++) {
-        double used = (double)meter->sources[i].microjoules / 1e6;
-
-        if (!meter->sources[i].is_defined || meter->sources[i].inside_plus_one)
-            continue;
-        *joules += used;
-        if (meter->sources[i].part < VTI_LIVE_PARTS)
-            parts[meter->sources[i].part] += used;
+        if (is_added_up(meter, i))
+            *joules += meter->sources[i].joules;
+        if (vti_meter_is_of_part(meter, i))
+            parts[meter->sources[i].part] += meter->sources[i].joules;
     }
+}
+
+/* What a source used since it was known before; nothing if that is not known. */
+static double step(struct vti_energy_now *meter, const struct vti_energy_fact *fact, unsigned i)
+{
+    uint64_t before = meter->sources[i].microjoules;
+    uint64_t after = fact->microjoules[i];
+    bool has_last = meter->sources[i].has_last;
+    double joules;
+
+    if (!(fact->known >> i & 1))
+        return 0;
+    meter->sources[i].has_last = true;
+    meter->sources[i].microjoules = after;
+    if (!has_last || after < before || fact->lost >> i & 1)
+        return 0;
+    joules = (double)(after - before) / 1e6;
+    meter->sources[i].joules += joules;
+    return joules;
+}
+
+static void show_own(struct vti_energy_now *meter, double joules)
+{
+    if (joules > meter->own_joules)
+        meter->own_joules = joules;
+    meter->ring[meter->at].own_joules = isnan(joules) ? joules : meter->own_joules;
 }
 
 static void take_reading(struct vti_source *source, struct vti_energy_now *meter,
                          const struct vti_energy_fact *fact, uint64_t ticks)
 {
+    int64_t time_ns = vti_source_ns(source, meter->domain, ticks);
+    bool has_tree = source->has_total && meter->tree == source->total_tree;
+    double processor_j = 0;
+    double memory_j = 0;
+
+    for (unsigned i = 0; i < VTI_ENERGY_SOURCES_MAX; i++) {
+        double joules = step(meter, fact, i);
+
+        if (!is_added_up(meter, i))
+            continue;
+        if (meter->sources[i].part == VT_ENERGY_MEMORY)
+            memory_j += joules;
+        else if (meter->sources[i].part != VT_ENERGY_GPU)
+            processor_j += joules;
+    }
+    vti_charge_take(&meter->charge, vti_charge_point_at(has_tree ? source->points : NULL, time_ns),
+                    vti_source_unix(source, time_ns), processor_j, memory_j, meter->memory_bytes);
     meter->at = meter->count ? (meter->at + 1) % VTI_LIVE_READINGS : 0;
     meter->count += meter->count < VTI_LIVE_READINGS;
-    for (unsigned i = 0; i < VTI_ENERGY_SOURCES_MAX; i++)
-        if (fact->known >> i & 1)
-            meter->sources[i].microjoules = fact->microjoules[i];
-    meter->ring[meter->at].time_ns = vti_source_ns(source, meter->domain, ticks);
-    vti_meter_add_up(meter, &meter->ring[meter->at].joules, meter->ring[meter->at].parts);
-    meter->ring[meter->at].own_joules = meter->own_joules;
-}
-
-/* The program's part of what the machine used since the block before. */
-static void share_out(struct vti_source *source, struct vti_energy_now *meter)
-{
-    const uint32_t needed = 1u << VTI_RESOURCE_CPU_NS | 1u << VTI_RESOURCE_MACHINE_NS;
-    const struct vti_readings *total = &source->total;
-    double joules, parts[VTI_LIVE_PARTS];
-    uint64_t cpu_ns = total->values[VTI_RESOURCE_CPU_NS];
-    uint64_t machine_ns = total->values[VTI_RESOURCE_MACHINE_NS];
-
-    if ((total->known & needed) != needed || meter->tree != source->total_tree || !meter->count)
-        return;
-    vti_meter_add_up(meter, &joules, parts);
-    if (meter->has_cpu && cpu_ns > meter->cpu_ns && joules > meter->taken_joules) {
-        double own = (double)(cpu_ns - meter->cpu_ns);
-        double all = machine_ns > meter->machine_ns ? (double)(machine_ns - meter->machine_ns) : 0;
-
-        /* The machine's time comes in steps of 10 ms: it is never less than the program's. */
-        meter->own_joules += (joules - meter->taken_joules) * (all > own ? own / all : 1);
-    }
-    meter->has_cpu = true;
-    meter->cpu_ns = cpu_ns;
-    meter->machine_ns = machine_ns;
-    meter->taken_joules = joules;
-    meter->ring[meter->at].own_joules = meter->own_joules;
+    meter->ring[meter->at].time_ns = time_ns;
+    add_up(meter, &meter->ring[meter->at].joules, meter->ring[meter->at].parts);
+    show_own(meter, vti_charge_settled(&meter->charge));
 }
 
 int vti_source_take_energy(struct vti_source *source, const struct vti_block_header *header,
@@ -219,6 +248,7 @@ int vti_source_take_energy(struct vti_source *source, const struct vti_block_hea
             return 0;
         if (fact.type == VTI_ENERGY_FACT_MACHINE) {
             meter->domain = fact.domain;
+            meter->memory_bytes = fact.memory_bytes;
         } else if (fact.type == VTI_ENERGY_FACT_SOURCE && fact.number < VTI_ENERGY_SOURCES_MAX) {
             meter->sources[fact.number].is_defined = true;
             meter->sources[fact.number].part = fact.part;
@@ -228,7 +258,49 @@ int vti_source_take_energy(struct vti_source *source, const struct vti_block_hea
             take_reading(source, meter, &fact, ticks);
         }
     }
-    if (meter)
-        share_out(source, meter);
     return 0;
+}
+
+/* Whether another file goes on with its counters. */
+static bool is_of_several(const struct vti_source *source)
+{
+    for (size_t i = 0; i < source->live->source_count; i++)
+        if (vti_source_is_same_run(source, source->live->sources[i]))
+            return true;
+    return false;
+}
+
+static void set_whole(struct vti_energy_now *meter, const struct vti_energy_tree *tree)
+{
+    if (!meter->count)
+        return;
+    meter->ring[meter->at].own_joules = tree->all.full_j;
+    if (!isnan(tree->all.gross_j))
+        meter->ring[meter->at].joules = tree->all.gross_j;
+    for (unsigned i = 0; i < VT_ENERGY_PART_COUNT; i++)
+        if (!isnan(tree->parts[i].gross_j))
+            meter->ring[meter->at].parts[i] = tree->parts[i].gross_j;
+}
+
+int vti_source_settle_energy(struct vti_source *source)
+{
+    struct vti_energy energy;
+    int code = 0;
+
+    free(source->points);
+    source->points = NULL;
+    if (is_of_several(source)) {
+        for (size_t n = 0; n < source->meter_count; n++)
+            show_own(&source->meters[n], vti_charge_joules(&source->meters[n].charge));
+        return 0;
+    }
+    if (!source->meter_count)
+        return 0;
+    code = vti_energy_load_sums(&energy, source->recording);
+    for (size_t i = 0; i < energy.tree_count && !code; i++)
+        for (size_t n = 0; n < source->meter_count; n++)
+            if (source->meters[n].tree == energy.trees[i].log->number)
+                set_whole(&source->meters[n], &energy.trees[i]);
+    vti_energy_fini(&energy);
+    return code;
 }

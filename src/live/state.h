@@ -8,9 +8,11 @@
 #ifndef VENTURI_LIVE_STATE_H
 #define VENTURI_LIVE_STATE_H
 
+#include "analyze/energy.h"
 #include "format/energy.h"
 #include "format/resources.h"
 #include "format/tasks.h"
+#include "live/charge.h"
 #include "live/live.h"
 #include "live/metrics_exemplars.h"
 #include "live/names.h"
@@ -124,15 +126,15 @@ struct vti_watched_process { /* what RESOURCES says of one */
 
 struct vti_energy_now { /* of one meter */
     uint32_t tree, domain;
+    uint64_t memory_bytes; /* that the machine has; 0: unknown */
     struct {
-        bool is_defined;
+        bool is_defined, has_last;
         uint32_t part, how, inside_plus_one;
         uint64_t microjoules; /* as last known */
+        double joules;        /* from the first reading on */
     } sources[VTI_ENERGY_SOURCES_MAX];
-    double own_joules;           /* so far … */
-    double taken_joules;         /* … of so many of the machine … */
-    uint64_t cpu_ns, machine_ns; /* … when the tree had used so much */
-    bool has_cpu;
+    struct vti_charge charge; /* the program's part of them, … */
+    double own_joules;        /* … as it was shown last: a counter never becomes less */
     struct {
         int64_t time_ns;
         double joules, own_joules, parts[VTI_LIVE_PARTS];
@@ -182,9 +184,13 @@ struct vti_source {
     struct vti_readings total;         /* of the first tree that was met … */
     uint32_t total_tree, total_domain; /* … which has this number, and this clock */
     bool has_total;
-    struct vti_energy_now *meters; /* owned */
+    struct vti_charge_points *points; /* owned, or NULL: of the same tree */
+    struct vti_footing footing;       /* what was stated of its power … */
+    bool has_footing;                 /* … once somebody asked */
+    struct vti_energy_now *meters;    /* owned */
     size_t meter_count, meter_room;
     uint64_t lost_steps;
+    int64_t trees_unix_ns; /* when the newest trees of calls were made; 0: there are none */
     uint64_t lost_events, damage;
 };
 
@@ -295,11 +301,14 @@ int vti_source_take_resources(struct vti_source *source, const struct vti_block_
                               struct vti_reader *in);
 int vti_source_take_energy(struct vti_source *source, const struct vti_block_header *header,
                            struct vti_reader *in);
+/* Whether a source counts for its part: it is in none, or in one of another part. */
+bool vti_meter_is_of_part(const struct vti_energy_now *meter, unsigned number);
+
+/* After the last block of a recording that is over. */
+int vti_source_settle_energy(struct vti_source *source);
 int vti_source_take_cpu(struct vti_source *source, const struct vti_block_header *header,
                         struct vti_reader *in);
 int vti_source_take_steps(struct vti_source *source, int64_t until_ns);
-void vti_meter_add_up(const struct vti_energy_now *meter, double *joules,
-                      double parts[VTI_LIVE_PARTS]);
 int64_t vti_source_ns(const struct vti_source *source, uint32_t domain, uint64_t ticks);
 
 /* readings.c */
@@ -347,6 +356,7 @@ int vti_live_outside_show(struct vti_live *live);
 
 /* functions.c */
 void vti_live_functions_fini(struct vti_live *live);
+void vti_live_functions_reset(struct vti_live *live);
 
 /* dask.c */
 int vti_live_dask_open(struct vti_live *live);

@@ -22,6 +22,7 @@
 enum { PAIR_TITLE = 1, PAIR_RUNNING, PAIR_BAD, PAIR_KEYS };
 
 #define WAIT_MS 50
+#define NAME_LEAST 16 /* columns of a name: of numbers, the last ones give way */
 
 static int64_t now_ns(void)
 {
@@ -48,26 +49,51 @@ static void line(int y, const char *text, int style)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* How many columns of numbers fit beside a name; one at least. */
+static unsigned numbers_shown(const struct vti_top_rows *rows)
+{
+    int width = NAME_LEAST;
+    unsigned shown = 0;
+
+    while (shown + 1 < rows->column_count) {
+        width += (int)rows->columns[shown].width + 1;
+        if (shown && width > COLS - 1)
+            break;
+        shown++;
+    }
+    return shown;
+}
+
+static void draw_title(const struct vti_top *top, unsigned column)
+{
+    const struct vti_top_column *one = &top->rows.columns[column];
+    int room = COLS - 1 - getcurx(stdscr);
+    struct vti_buf fit = {0};
+
+    if (column == top->sort)
+        attron(A_BOLD | A_UNDERLINE);
+    if (one->width) {
+        printw("%*s", (int)one->width, one->title);
+    } else if (room > 3) {
+        vti_text_fit(&fit, one->title, strlen(one->title), (size_t)room);
+        addnstr(fit.data ? (const char *)fit.data : "", (int)fit.len);
+    }
+    if (column == top->sort)
+        attroff(A_BOLD | A_UNDERLINE);
+    vti_buf_fini(&fit);
+}
+
 static void draw_titles(const struct vti_top *top, int y)
 {
-    const struct vti_top_rows *rows = &top->rows;
+    unsigned shown = numbers_shown(&top->rows);
 
     move(y, 0);
     attron(COLOR_PAIR(PAIR_TITLE) | A_REVERSE);
-    for (unsigned i = 0; i < rows->column_count; i++) {
-        const char *title = rows->columns[i].title;
-        bool is_sorted = i == top->sort;
-
-        if (is_sorted)
-            attron(A_BOLD | A_UNDERLINE);
-        if (i + 1 < rows->column_count)
-            printw("%*s", (int)rows->columns[i].width, title);
-        else
-            printw("%s", title);
-        if (is_sorted)
-            attroff(A_BOLD | A_UNDERLINE);
+    for (unsigned i = 0; i < shown; i++) {
+        draw_title(top, i);
         addch(' ');
     }
+    draw_title(top, top->rows.column_count - 1);
     for (int x = getcurx(stdscr); x < COLS - 1 && getcury(stdscr) == y; x++)
         addch(' ');
     attroff(COLOR_PAIR(PAIR_TITLE) | A_REVERSE);
@@ -77,10 +103,11 @@ static void draw_row(const struct vti_top *top, const struct vti_top_row *row, i
                      bool is_chosen)
 {
     const struct vti_top_rows *rows = &top->rows;
+    unsigned shown = numbers_shown(rows);
     struct vti_buf text = {0};
     int style = is_chosen ? A_REVERSE : 0;
 
-    for (unsigned i = 0; i + 1 < rows->column_count; i++)
+    for (unsigned i = 0; i < shown; i++)
         vti_buf_printf(&text, "%*s ", (int)rows->columns[i].width, row->cells[i]);
     if (COLS > (int)text.len + 4)
         vti_text_fit(&text, row->name, strlen(row->name), (size_t)COLS - 1 - text.len);
@@ -114,19 +141,28 @@ static void draw_rows(struct vti_top *top, struct vti_top_keys *keys, int y, int
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* What is most needed comes first: a narrow terminal shows as many whole ones as fit. */
 static void draw_last(const struct vti_top *top, const struct vti_top_keys *keys)
 {
+    static const char *const hints[] = {"h help",   "q quit",  "Tab view", "s sort",
+                                        "/ filter", "p pause", NULL};
     char text[VTI_TOP_LINE];
     char took[VTI_NUMBER_BYTES];
 
-    if (keys->is_typing)
+    if (keys->is_typing) {
         snprintf(text, sizeof text, "filter: %s_", top->filter);
-    else
-        snprintf(text, sizeof text, "%s%s%s%s%s  every %s  %s  h help  q quit",
-                 top->view ? top->view->name : "", *top->filter ? "  filter: " : "", top->filter,
-                 top->is_paused ? "  PAUSED" : "", keys->message,
-                 vti_text_duration(took, (double)top->interval_ns),
-                 "Tab view  s sort  / filter  p pause");
+    } else {
+        snprintf(text, sizeof text, "%s%s%s%s%s  every %s", top->view ? top->view->name : "",
+                 *top->filter ? "  filter: " : "", top->filter, top->is_paused ? "  PAUSED" : "",
+                 keys->message, vti_text_duration(took, (double)top->interval_ns));
+        for (const char *const *hint = hints; *hint; hint++) {
+            size_t len = strlen(text);
+
+            if (len + 2 + strlen(*hint) > (size_t)(COLS > 1 ? COLS - 1 : 0))
+                break;
+            snprintf(text + len, sizeof text - len, "  %s", *hint);
+        }
+    }
     line(LINES - 1, text, COLOR_PAIR(PAIR_KEYS));
 }
 

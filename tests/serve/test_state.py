@@ -1,6 +1,7 @@
 """What the server says of a program: the same numbers as the program knows, while it runs and afterwards."""
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -87,6 +88,50 @@ def test_energy(serve, monitored):
     energy = server.wait(lambda state: state["energy"] and state["energy"]["own_joules"], "joules")["energy"]
     assert 0 < energy["own_joules"] <= energy["joules"]
     assert {one["name"] for one in energy["parts"]} >= {"cpu"}
+
+
+def used(path):
+    """What `venturi energy` says of a recording: (machine, program, grams)."""
+    said = json.loads(subprocess.run([VENTURI, "energy", "--json", str(path)], capture_output=True, text=True, check=True).stdout)
+    return sum(one["all"]["gross_j"] for one in said["machines"]), sum(one["all"]["share_j"] for one in said["machines"]), said["co2e_g"]
+
+
+def test_energy_is_that_of_venturi_energy(serve, monitored):
+    """One arithmetic: memory goes by what is resident. While it grows the sums are those of the readings so far; a country is as good as a number."""
+    program = monitored("--energy=50", "--country", "FRA", "--pue", "1.5")
+    server = serve(program.path)
+    program.tell("busy 300")
+    growing = server.wait(lambda state: state["energy"] and state["energy"]["own_joules"], "joules")["energy"]
+    assert growing["intensity"] > 0 and growing["grams"] > 0
+    program.stop()
+    over = server.wait(lambda state: not state["is_growing"] and state["caught_up"] == 1, "its end")["energy"]
+    machine, own, grams = used(program.path)
+    assert over["own_joules"] == pytest.approx(own) and over["joules"] == pytest.approx(machine) and over["grams"] == pytest.approx(grams)
+    text = server.ask("/metrics")[2].decode()
+    assert float(re.search(r"^venturi_energy_joules_total (\S+)", text, re.M)[1]) == pytest.approx(own)
+    assert "venturi_co2e_grams_total" in text and "venturi_carbon_intensity_grams_per_kwh" in text
+    assert sum(one["joules"] for one in over["parts"]) == pytest.approx(machine)
+
+
+def test_energy_of_a_spool(serve, monitored, tmp_path):
+    """Files go on with the counters of the one before; what lies between two of them is in no file, but in the whole."""
+    spool = tmp_path / "spool"
+    program = monitored("--energy=50", "--spool", str(spool), env={"VENTURI_SPOOL_FILE_SECONDS": "1"})
+    while len(list(spool.glob("*.vt"))) < 3:
+        program.tell("busy 200")
+    program.stop()
+    energy = serve(spool).wait(lambda state: state["caught_up"] == 1, "all files")["energy"]
+    files = [used(path) for path in sorted(spool.glob("*.vt"))]
+    between = energy["joules"] - sum(one[0] for one in files)
+    own = sum(one[1] for one in files)
+    assert 0 <= between < 0.2 * energy["joules"]
+    assert own * 0.9 <= energy["own_joules"] <= own * 1.1 + between  # windows of a second begin with each file
+    merged = tmp_path / "merged.vt"
+    subprocess.run([VENTURI, "merge", "-o", merged, *spool.glob("*.vt")], check=True, capture_output=True)
+    several = serve(merged).wait(lambda state: state["caught_up"] == 1, "all meters")["energy"]
+    machine, own, _ = used(merged)
+    assert several["own_joules"] == pytest.approx(own) and several["joules"] == pytest.approx(machine)
+    assert sum(one["joules"] for one in several["parts"]) == pytest.approx(machine)
 
 
 def test_events(serve, monitored):
@@ -383,8 +428,8 @@ def test_run_live(tmp_path):
         process.stdin.flush()
         check(server.wait(has_all(1), "a child"), 1)
     finally:
-        process.communicate(timeout=60)
-    assert process.returncode == 0
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 0 and "next  venturi serve live.vt" in said
     with pytest.raises(ConnectionRefusedError):
         server.connect()
 

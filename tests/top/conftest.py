@@ -60,7 +60,7 @@ class Screen:
 
     def __init__(self, folder):
         self.command = ["tmux", "-S", str(folder / "tmux"), "-f", "/dev/null"]
-        self.tmux("new-session", "-d", "-x", "100", "-y", "30", "env", "PS1=$ ", "TERM=screen", "LC_ALL=C.UTF-8", "sh")
+        self.tmux("new-session", "-d", "-x", "100", "-y", "30", "env", "-u", "COLUMNS", "-u", "LINES", "PS1=$ ", "TERM=screen", "LC_ALL=C.UTF-8", "sh")
         self.wait(lambda text: "$" in text)
 
     def tmux(self, *words):

@@ -32,6 +32,14 @@ def test_functions_of_a_program(venturi, busy):
     assert "output of the program" in done.stderr and "output of the program" not in done.stdout
 
 
+def test_rates_are_those_of_the_recording(venturi, busy):
+    """One thread has one second of own time in a second, however the looks fall between the trees; and nothing of ours is a function of the program."""
+    done = venturi("top", "-b", "-d", "0.3", "-l", "0", "-v", "functions", "--", *busy(3), check=0)
+    sums = [sum(float(share) for share in re.findall(r"^ *([\d.]+)% .*:\d+$", table, re.M)) for table in done.stdout.split("Own/s")[1:]]
+    assert max(sums) > 0 and max(sums) <= 102, sums
+    assert "<venturi>" not in done.stdout
+
+
 def test_what_a_program_has_used(venturi, busy, tmp_path):
     """Of one that is over: CPU time and the most memory, not how much it takes now."""
     out = tmp_path / "over.vt"

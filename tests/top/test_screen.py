@@ -92,6 +92,40 @@ def test_small_terminals(venturi, screen, busy):
     screen.wait(lambda text: "what it printed is in" in text)
 
 
+def test_lines_are_cut_between_words(venturi, screen, busy):
+    """On a narrow terminal whole keys are left out below, whole columns of numbers above; names stay."""
+    screen.tmux("resize-window", "-x", "60", "-y", "24")
+    screen.type(shlex.join([venturi.path, "top", "-d", "0.2", "-v", "threads", "--", *busy(60)]))
+    text = screen.wait(lambda text: re.search(r"Tid.*Thread, inside of$", text, re.M) and "MainThread" in text)
+    assert text.rstrip().endswith("h help  q quit  Tab view  s sort")
+    screen.keys("q")
+    screen.wait(lambda text: "what it printed is in" in text)
+    screen.tmux("resize-window", "-x", "80", "-y", "24")
+    start(screen, venturi, busy(60))
+    screen.keys("p")
+    text = screen.wait(lambda text: "PAUSED" in text)
+    assert text.rstrip().endswith("PAUSED  every 200 ms  h help  q quit  Tab view  s sort  / filter")
+    screen.keys("q")
+    screen.wait(lambda text: "Own/s" not in text)
+
+
+def calls_of(text, name):
+    found = re.search(r"^ *\S+ +\S+(?: [kM])? +(\d\S*(?: [kM])?) .* " + name + "  busy", text, re.M)
+    number, _, unit = found[1].partition(" ") if found else ("0", "", "")
+    return float(number) * {"": 1, "k": 1e3, "M": 1e6}[unit]
+
+
+def test_sums_begin_anew(venturi, screen, busy):
+    """r counts functions from then on, not only events."""
+    start(screen, venturi, busy(60))
+    screen.wait(lambda text: calls_of(text, "outer") > 1000)
+    screen.keys("r")
+    screen.wait(lambda text: calls_of(text, "outer") < 1000)
+    screen.wait(lambda text: calls_of(text, "outer") > 0)
+    screen.keys("q")
+    screen.wait(lambda text: "what it printed is in" in text)
+
+
 def test_quitting_stops_the_program(venturi, screen, busy):
     start(screen, venturi, busy(60))
     screen.keys("q")

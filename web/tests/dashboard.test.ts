@@ -5,10 +5,12 @@ import { clockScale, clockStep, clockText } from "../src/dashboard/data/clock";
 import { append, isMoving, lastOf, load, makeHistory } from "../src/dashboard/data/history";
 import { addTasks, layoutOf, makeStream, MOST_TASKS, placeOf } from "../src/dashboard/data/stream";
 import { layoutTracks, rectAt } from "../src/dashboard/data/tracks";
-import type { SpanRect, State, WindowReply } from "../src/dashboard/data/types";
+import type { SpanRect, State, StepState, WindowReply } from "../src/dashboard/data/types";
+import { functionsPanel, LOADING } from "../src/dashboard/panels/functions";
 import { endOf } from "../src/dashboard/panels/processes";
 import { sharesOf } from "../src/dashboard/panels/progress";
 import { columnMaker, withValues } from "../src/dashboard/live-table";
+import { isCut } from "../src/dashboard/plot";
 import { isBare, whatToDo } from "../src/dashboard/start";
 import { summaryOf } from "../src/dashboard/summary";
 import { known } from "../src/dashboard/words";
@@ -366,6 +368,30 @@ describe("bars and words", () => {
       ["Failed tasks", "2"],
       ["Lost", "7"],
     ]);
+  });
+
+  it("has sums of what is over, and says of rates that they are", () => {
+    const step = { messages: 40, messages_per_s: 0, failed: 0 } as StepState;
+    const energy = { own_joules: 1.5, own_watts: null, joules: 9, watts: null } as State["energy"];
+    const messagesOf = (is_growing: boolean, messages_per_s: number) =>
+      summaryOf(
+        makeState({ is_growing, energy, steps: { count: 1, more: 0, list: [{ ...step, messages_per_s }] } }),
+      ).filter(([name]) => name !== "Lost");
+
+    expect(messagesOf(false, 0).map(([name, value]) => [name, value])).toEqual([
+      ["Messages", "40"],
+      ["Energy", "1.50 J"],
+    ]);
+    expect(messagesOf(true, 2)[0]).toEqual(["Messages", "2/s", "40 so far, of all steps together"]);
+  });
+
+  it("does not say what is missing before anybody has answered", () => {
+    expect(functionsPanel.missing(makeState())).toBe(LOADING);
+  });
+
+  it("leaves out the label of a time that the edge would cut", () => {
+    expect(isCut(100, 0, 100, 484)).toBe(true);
+    expect(isCut(90, 0, 100, 484)).toBe(false);
   });
 });
 

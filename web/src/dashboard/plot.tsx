@@ -25,6 +25,9 @@ export interface PlotProps {
 }
 
 const HEIGHT = 120;
+const LEFT = 72; /* of the values … */
+const RIGHT = 12; /* … and nothing */
+const HALF_LABEL = 32; /* of "12:34:56.7" */
 const sync = uPlot.sync("venturi");
 
 /* Seconds since 1970: what uPlot counts in. */
@@ -40,7 +43,7 @@ function optionsOf(props: PlotProps, width: number): uPlot.Options {
   return {
     width,
     height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    padding: [8, RIGHT, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: sync.key }, drag: { x: true, y: false, setScale: false } },
     scales: { x: { time: false, auto: false }, y: { range: fromZero } },
@@ -49,11 +52,16 @@ function optionsOf(props: PlotProps, width: number): uPlot.Options {
         ...axis,
         size: 28,
         splits: (_self, _axis, min, max) => ticksOf(min, max, width),
-        values: (_self, ticks) => ticks.map((at) => clockText(at * 1000, (ticks[1]! - ticks[0]! || 1) * S)),
+        values: (self, ticks) =>
+          ticks.map((at) =>
+            isCut(at, self.scales.x!.min!, self.scales.x!.max!, width)
+              ? ""
+              : clockText(at * 1000, (ticks[1]! - ticks[0]! || 1) * S),
+          ),
       },
       {
         ...axis,
-        size: 72,
+        size: LEFT,
         space: 24,
         values: (_self, ticks) => ticks.map((at) => props.format(at)),
       },
@@ -73,9 +81,16 @@ function optionsOf(props: PlotProps, width: number): uPlot.Options {
   };
 }
 
+/* Whether a time below the right end of the axis would be cut by the edge of the picture. */
+export function isCut(at: number, min: number, max: number, width: number): boolean {
+  const pixels = ((max - at) / (max - min)) * (width - LEFT - RIGHT);
+
+  return pixels + RIGHT < HALF_LABEL;
+}
+
 /* At whole times of the reader's clock. */
 function ticksOf(min: number, max: number, width: number): number[] {
-  const step = clockStep((max - min) * S, Math.max(2, (width - 84) / 90)) / S;
+  const step = clockStep((max - min) * S, Math.max(2, (width - LEFT - RIGHT) / 90)) / S;
   const zone = new Date(min * 1000).getTimezoneOffset() * 60;
   const list: number[] = [];
 

@@ -64,12 +64,16 @@ function columnsOf(list: FunctionState[]): TableColumn[] {
 
 /* Whether there are any: only the answer tells. */
 const hasFunctions = signal(false);
+const isAnswered = signal(false);
+
+export const LOADING = "Loading: the server has not said yet whether functions are counted.";
 
 /* Asks until there are some: rarely, because somebody has to sum them up. */
 export function useFunctions(isWanted: boolean): void {
   const { answer } = useAnswer<Reply>(isWanted && !hasFunctions.value ? "api/functions" : null, RARELY_MS);
 
   useEffect(() => {
+    if (answer) isAnswered.value = true;
     if (answer?.list?.length) hasFunctions.value = true;
   }, [answer]);
 }
@@ -109,6 +113,8 @@ export const functionsPanel: Panel = {
       ? null
       : state.kind === "dask" || state.kind === "process"
         ? ""
-        : "No functions are counted: those of Python programs under `venturi run` are, and of C programs built with `venturi cc`.",
+        : !isAnswered.value
+          ? LOADING
+          : "No functions are counted: those of Python programs under `venturi run` are, and of C programs built with `venturi cc`.",
   component: Functions,
 };
