@@ -290,7 +290,9 @@ static int judge(const struct vti_ship_options *options, const struct vti_ship_r
     if (result->has_rest)
         vti_cmd_fail("ship", "%s%snot all was sent; it is kept: venturi ship ... --once sends it",
                      result->why, *result->why ? "; " : "");
-    return result->has_rest || result->now.dead || result->now.unsent ? VTI_EXIT_NO : VTI_EXIT_OK;
+    return result->has_rest || result->now.dead || result->now.unsent || result->bad_lines
+               ? VTI_EXIT_NO
+               : VTI_EXIT_OK;
 }
 
 static int ship(const struct request *request, const struct vti_ship_options *options)
