@@ -5,24 +5,34 @@
 
 #define DEPTH_MOST 16
 
+/* Its UTF-8, which lives as long as the text and `*made`, which the caller gives back; NULL without memory. */
+static const char *to_utf8(PyObject *text, Py_ssize_t *len, PyObject **made)
+{
+    const char *utf8 = PyUnicode_AsUTF8AndSize(text, len);
+
+    *made = NULL;
+    if (utf8)
+        return utf8;
+    PyErr_Clear(); /* half of a pair of surrogates */
+    *made = PyUnicode_AsEncodedString(text, "utf-8", "replace");
+    PyErr_Clear();
+    if (!*made)
+        return NULL;
+    *len = PyBytes_GET_SIZE(*made);
+    return PyBytes_AS_STRING(*made);
+}
+
 static void add_text(struct vti_json *json, PyObject *text)
 {
     Py_ssize_t len;
-    const char *utf8 = PyUnicode_AsUTF8AndSize(text, &len);
-    PyObject *bytes;
+    PyObject *made;
+    const char *utf8 = to_utf8(text, &len, &made);
 
-    if (utf8) {
+    if (utf8)
         vti_json_bytes(json, utf8, (size_t)len);
-        return;
-    }
-    PyErr_Clear(); /* half of a pair of surrogates */
-    bytes = PyUnicode_AsEncodedString(text, "utf-8", "replace");
-    if (bytes)
-        vti_json_bytes(json, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
     else
         vti_json_null(json);
-    Py_XDECREF(bytes);
-    PyErr_Clear();
+    Py_XDECREF(made);
 }
 
 static void add_long(struct vti_json *json, PyObject *value)
@@ -141,9 +151,15 @@ void vti_py_json_value(struct vti_json *json, PyObject *value)
 void vti_py_json_key(struct vti_json *json, PyObject *key)
 {
     PyObject *text = PyUnicode_Check(key) ? Py_NewRef(key) : PyObject_Str(key);
-    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+    PyObject *made = NULL;
+    Py_ssize_t len;
+    const char *utf8 = text ? to_utf8(text, &len, &made) : NULL;
 
     PyErr_Clear();
-    vti_json_key(json, utf8 ? utf8 : "?");
+    if (utf8)
+        vti_json_key_bytes(json, utf8, (size_t)len); /* a NUL does not end it */
+    else
+        vti_json_key(json, "?");
+    Py_XDECREF(made);
     Py_XDECREF(text);
 }

@@ -111,12 +111,17 @@ static void add_quoted(struct vti_buf *out, const char *text, size_t len)
     vti_buf_add_u8(out, '"');
 }
 
-void vti_json_key(struct vti_json *json, const char *key)
+void vti_json_key_bytes(struct vti_json *json, const char *key, size_t len)
 {
     before_value(json);
-    add_quoted(json->out, key, strlen(key));
+    add_quoted(json->out, key, len);
     vti_buf_add_u8(json->out, ':');
     json->after_key = true;
+}
+
+void vti_json_key(struct vti_json *json, const char *key)
+{
+    vti_json_key_bytes(json, key, strlen(key));
 }
 
 void vti_json_bytes(struct vti_json *json, const char *text, size_t len)

@@ -28,6 +28,7 @@ void vti_json_object_end(struct vti_json *json);
 void vti_json_array(struct vti_json *json);
 void vti_json_array_end(struct vti_json *json);
 void vti_json_key(struct vti_json *json, const char *key);
+void vti_json_key_bytes(struct vti_json *json, const char *key, size_t len);
 void vti_json_string(struct vti_json *json, const char *text); /* NULL gives null */
 void vti_json_bytes(struct vti_json *json, const char *text, size_t len);
 void vti_json_int(struct vti_json *json, int64_t value);

@@ -85,8 +85,9 @@ int vti_run_spool_prepare(struct vti_run_spool *spool, struct vti_drain_options 
 
 static void become(const char *program, const struct vti_run_spool *spool, pid_t parent, int report)
 {
+    char url[VTI_SECRET_MOST + 16];
     char *const words[] = {(char *)(uintptr_t) "venturi-ship", (char *)(uintptr_t)spool->folder,
-                           NULL};
+                           (char *)(uintptr_t) "--to", url, NULL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int error;
 
@@ -99,9 +100,10 @@ static void become(const char *program, const struct vti_run_spool *spool, pid_t
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
     }
-    /* Not on its command line, which everybody can read; the program that is recorded does not get it. */
-    setenv("VENTURI_STORE", spool->url, 1);
-    execv(program, words);
+    /* By a descriptor: everybody can read its command line, and this user its environment. The program that is recorded does not get it. */
+    errno = E2BIG; /* if that is the reason */
+    if (vti_secret_send(spool->url, url, sizeof url) >= 0)
+        execv(program, words);
     error = errno;
     (void)!write(report, &error, sizeof error);
     _exit(127);

@@ -132,11 +132,6 @@ static int take_number(const char *option, const char *text, double least, doubl
     return 0;
 }
 
-static bool is_loopback(const char *host)
-{
-    return !strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "[::1]");
-}
-
 static int set_text(char **to, const char *text)
 {
     if (!text)
@@ -174,10 +169,10 @@ static int take_settings(const struct request *request, struct vti_store_setting
     }
     settings->is_insecure = request->is_insecure;
     settings->has_gzip = request->gzip ? !strcmp(request->gzip, "on")
-                                       : !is_loopback(settings->host);
+                                       : !vti_settings_is_loopback(settings);
     settings->is_stopped = vti_ship_gives_up;
     if ((settings->password || settings->api_key || settings->token) && !settings->is_tls &&
-        *settings->host && !is_loopback(settings->host) && !request->is_quiet)
+        *settings->host && !vti_settings_is_loopback(settings) && !request->is_quiet)
         vti_cmd_warn("ship", "%s: credentials go over the network in the clear; use https",
                      settings->shown);
     return 0;
@@ -301,7 +296,9 @@ static int judge(const struct request *request, const struct vti_ship_options *o
         return vti_cmd_fail("ship", "%s", result->why);
     if (result->has_rest)
         say_rest(request, result);
-    return result->has_rest || result->now.dead || result->now.unsent ? VTI_EXIT_NO : VTI_EXIT_OK;
+    return result->has_rest || result->now.dead || result->now.unsent || result->bad_lines
+               ? VTI_EXIT_NO
+               : VTI_EXIT_OK;
 }
 
 static int ship(const struct request *request, const struct vti_ship_options *options)

@@ -2,6 +2,7 @@
 #include "drain/shipper.h"
 
 #include "base/beside.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +25,13 @@
 static void become(const char *program, const char *spool, const char *url)
 {
     char log[PATH_MAX];
-    char *const words[] = {(char *)(uintptr_t) "venturi-ship", (char *)(uintptr_t)spool,
-                           (char *)(uintptr_t) "-q", NULL};
+    char word[VTI_SECRET_MOST + 16];
+    char *const words[] = {(char *)(uintptr_t) "venturi-ship",
+                           (char *)(uintptr_t)spool,
+                           (char *)(uintptr_t) "-q",
+                           (char *)(uintptr_t) "--to",
+                           word,
+                           NULL};
     int fd;
 
     setpgid(0, 0);
@@ -37,9 +43,10 @@ static void become(const char *program, const char *spool, const char *url)
         dup2(fd, STDOUT_FILENO);
         dup2(fd, STDERR_FILENO);
     }
-    setenv("VENTURI_STORE", url, 1); /* not on a command line, which everybody can read */
-    unsetenv("VENTURI_SHIP");
-    execv(program, words);
+    if (vti_secret_send(url, word, sizeof word) >= 0) { /* on no command line, in no environment */
+        unsetenv("VENTURI_SHIP");
+        execv(program, words);
+    }
     _exit(127);
 }
 

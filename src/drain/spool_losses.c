@@ -7,6 +7,7 @@
 #include "drain/spool.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/json.h"
 
 #include <fcntl.h>
@@ -73,20 +74,53 @@ static bool read_all(int fd, size_t bytes, struct vti_buf *text)
     return !text->failed;
 }
 
+/* Whether no later line is of the same recording: asked from the last line to the first. */
+static bool is_last_of_its(struct vti_map *met, const char *line, size_t len)
+{
+    static const char key[] = "\"recording\":\"";
+    const char *id = memmem(line, len, key, strlen(key));
+    const char *end;
+    int is_new = 0;
+
+    if (!id || !met)
+        return true;
+    id += strlen(key);
+    end = memchr(id, '"', len - (size_t)(id - line));
+    return !end || end == id || vti_map_add(met, id, (size_t)(end - id), &is_new) < 0 || is_new;
+}
+
+/* Sums over the lines before `rest`; a line that a later one of its recording has replaced does not count. */
+static void sum_older(char *text, const char *rest, struct vti_spool_sum *sum)
+{
+    char *end = memrchr(text, '\n', strlen(text));
+    struct vti_map *met = NULL;
+
+    (void)!vti_map_create(&met); /* without memory all lines count */
+    while (end) {
+        char *before = memrchr(text, '\n', (size_t)(end - text));
+        const char *line = before ? before + 1 : text;
+
+        if (is_last_of_its(met, line, (size_t)(end - line)) && line < rest) {
+            *end = 0;
+            take_line(line, sum);
+        }
+        end = before;
+    }
+    vti_map_free(met);
+}
+
 /* The older half as one line, then the rest. */
 static void fold_text(char *text, struct vti_buf *to)
 {
-    size_t half = strlen(text) / 2;
     struct vti_spool_sum sum = {0};
     struct vti_json json;
-    char *line = text;
-    char *end;
+    const char *rest = strchr(text + strlen(text) / 2, '\n');
 
-    while ((size_t)(line - text) < half && (end = strchr(line, '\n'))) {
-        *end = 0;
-        take_line(line, &sum);
-        line = end + 1;
-    }
+    if (!rest) /* one line, and no end */
+        rest = text;
+    else
+        rest++;
+    sum_older(text, rest, &sum);
     vti_json_init(&json, to);
     vti_json_object(&json);
     add_time(&json);
@@ -94,7 +128,7 @@ static void fold_text(char *text, struct vti_buf *to)
     add_sum(&json, &sum);
     vti_json_object_end(&json);
     vti_buf_add_u8(to, '\n');
-    vti_buf_add(to, line, strlen(line));
+    vti_buf_add(to, rest, strlen(rest));
 }
 
 static void replace(const struct vti_spool *spool, const struct vti_buf *text)

@@ -1,14 +1,12 @@
 /*
  * documents_steps.c - what steps have dealt with becomes documents as APF's were: source, @timestamp, execution_time, and all
  * that its later versions had, in an index of the day of @timestamp.
- *
- * A name that is ours is never written twice: a store refuses such a document. Ours wins over that of an extra metric.
  */
 #include "store/documents.h"
+#include "store/documents_extras.h"
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/json_scan.h"
 #include "model/step_log.h"
 
 #include <stdlib.h>
@@ -25,8 +23,7 @@ struct steps {
     bool has_names; /* `names` is of the two that follow */
     uint32_t names_site, names_process;
     struct vti_buf names; /* members that are the same for all of a step in a process */
-    struct vti_buf key;   /* scratch */
-    struct vti_map *seen; /* names of the extras of one document, if there are many */
+    struct vti_extras extras;
 };
 
 static int open_steps(void **state, vt_recording *recording, const struct vti_position *from,
@@ -54,8 +51,7 @@ static void close_steps(void *state)
     vti_step_log_fini(&steps->log);
     vti_index_names_fini(&steps->indices);
     vti_buf_fini(&steps->names);
-    vti_buf_fini(&steps->key);
-    vti_map_free(steps->seen);
+    vti_extras_fini(&steps->extras);
     free(steps);
 }
 
@@ -189,80 +185,6 @@ static char *put_measures(char *to, const struct vti_step *step)
 
 /* ---- extras ---------------------------------------------------------------------------------- */
 
-static bool is_ours(const char *key, size_t len, bool is_metrics)
-{
-    static const char *const always[] = {"@timestamp", "source", "host", "process", "survey"};
-    static const char *const measured[] = {
-        "execution_time", "timestamp_received", "timestamp_sent",    "n_messages",  "failed",
-        "queue_time",     "pre_execute_time",   "post_execute_time", "produce_time"};
-
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        if (strlen(always[i]) == len && !memcmp(always[i], key, len))
-            return true;
-    for (size_t i = 0; !is_metrics && i < sizeof measured / sizeof *measured; i++)
-        if (strlen(measured[i]) == len && !memcmp(measured[i], key, len))
-            return true;
-    return false;
-}
-
-/* Names of the extras of one document; few, nearly always. */
-struct met {
-    struct {
-        uint64_t hash;
-        size_t len;
-    } few[16];
-    size_t count;
-};
-
-/* Whether a name was there before. */
-static bool was_met(struct steps *steps, struct met *met, const char *key, size_t len)
-{
-    uint64_t hash = vti_hash(key, len);
-    int is_new = 0;
-
-    for (size_t i = 0; i < met->count && i < 16; i++)
-        if (met->few[i].hash == hash && met->few[i].len == len)
-            return true;
-    if (met->count < 16) {
-        met->few[met->count].hash = hash;
-        met->few[met->count++].len = len;
-        return false;
-    }
-    if (met->count++ == 16) {
-        vti_map_free(steps->seen);
-        steps->seen = NULL;
-        if (vti_map_create(&steps->seen))
-            return false;
-    }
-    return vti_map_add(steps->seen, key, len, &is_new) >= 0 && !is_new;
-}
-
-/* Members of an object without its braces, one by one; what is ours or was there before is left out. */
-static void add_extras(struct steps *steps, struct vti_buf *text, const struct vti_step *step)
-{
-    struct vti_json_scan scan = {.at = step->extra.data, .end = step->extra.data + step->extra.len};
-    struct met met = {.count = 0};
-
-    while (!scan.failed && vti_json_peek(&scan)) {
-        const char *begin, *end;
-
-        begin = scan.at;
-        if (!vti_json_scan_string(&scan, &steps->key) || !vti_json_take(&scan, ':'))
-            break;
-        vti_json_skip(&scan);
-        end = scan.at;
-        if (scan.failed)
-            break;
-        if (!is_ours((const char *)steps->key.data, steps->key.len, step->is_metrics) &&
-            !was_met(steps, &met, (const char *)steps->key.data, steps->key.len)) {
-            vti_buf_add_u8(text, ',');
-            vti_buf_add(text, begin, (size_t)(end - begin));
-        }
-        if (!vti_json_take(&scan, ','))
-            break;
-    }
-}
-
 static void add_extra_text(struct vti_buf *text, const struct vti_step *step)
 {
     struct vti_json json;
@@ -296,7 +218,7 @@ static void write_body(struct steps *steps, struct vti_buf *text, const struct v
     if (step->is_cut)
         vti_buf_add_text(text, ",\"extra_cut\":true");
     if (step->extra.len && step->is_json) /* on one line, too */
-        add_extras(steps, text, step);
+        vti_extras_add(&steps->extras, text, step->extra.data, step->extra.len, step->is_metrics);
     else if (step->extra.len)
         add_extra_text(text, step);
     vti_buf_add_u8(text, '}');

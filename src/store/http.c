@@ -7,6 +7,7 @@
 #include "store/http.h"
 
 #include "base/error.h"
+#include "store/http_proxy.h"
 #include "store/tls_pin.h"
 
 #include <curl/curl.h>
@@ -115,6 +116,8 @@ static int set_up(struct vti_http *http)
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_stop);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
+    if (vti_settings_is_loopback(settings))
+        curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* no proxy gets back to this machine */
     if (settings->user && !http->authorization) {
         curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
         curl_easy_setopt(curl, CURLOPT_USERNAME, settings->user);
@@ -268,6 +271,7 @@ static void explain(const struct vti_http *http, CURLcode result, struct vti_htt
 {
     const char *reason = *http->reason ? http->reason : curl_easy_strerror(result);
     const char *more = "";
+    char proxy[64];
 
     if (result == CURLE_ABORTED_BY_CALLBACK)
         reason = "none before we had to end";
@@ -281,7 +285,12 @@ static void explain(const struct vti_http *http, CURLcode result, struct vti_htt
         more = " (does it speak TLS at all?)";
     else if (result == CURLE_WEIRD_SERVER_REPLY || result == CURLE_UNSUPPORTED_PROTOCOL)
         more = " (it does not speak HTTP here)";
-    snprintf(answer->why, sizeof answer->why, "%s%s", reason, more);
+    else if (!answer->was_asked &&
+             vti_http_proxy_failed(http->settings->is_tls, http->settings->host,
+                                   result == CURLE_COULDNT_RESOLVE_PROXY, reason, proxy,
+                                   sizeof proxy))
+        more = proxy;
+    snprintf(answer->why, sizeof answer->why, "%.230s%s", reason, more);
     answer->is_settings = is_settings(result) || (http->pin && vti_tls_pin_failed(http->pin));
 }
 

@@ -8,12 +8,15 @@
 #include "base/error.h"
 #include "base/number.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -205,6 +208,23 @@ int vti_settings_parse(struct vti_store_settings *settings, const char *url)
             return vti_fail(VTI_E_USAGE, "%s://%s: blanks in the URL", settings->scheme,
                             settings->host);
     return show(settings);
+}
+
+bool vti_settings_is_loopback(const struct vti_store_settings *settings)
+{
+    size_t len = strlen(settings->host);
+    char address[64];
+    struct in6_addr v6;
+    struct in_addr v4;
+
+    if (!strcasecmp(settings->host, "localhost"))
+        return true;
+    if (inet_pton(AF_INET, settings->host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    if (len < 3 || len - 2 >= sizeof address || *settings->host != '[')
+        return false;
+    snprintf(address, sizeof address, "%.*s", (int)len - 2, settings->host + 1);
+    return inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
 char *vti_settings_query(const struct vti_store_settings *settings, const char *name)

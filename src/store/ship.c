@@ -297,10 +297,24 @@ static int visit_name(struct follower *follower, const char *name)
     return visit(ship, follow);
 }
 
-/* Files that went away without us: what they held and we have sent is not lost. */
+/* Of a file that gave way to the limit, and so counts as lost whole, we have sent a part. What went another way counts nowhere. */
+static uint64_t sent_of_lost(const struct vti_spool_losses *losses,
+                             const struct vti_ship_file *file)
+{
+    const struct vti_spool_loss *loss = vti_spool_losses_find(losses, file->id);
+    uint64_t sent = file->sent + file->unsent;
+
+    if (!loss)
+        return 0;
+    return sent < loss->steps ? sent : loss->steps;
+}
+
+/* Files that went away without us. */
 static void note_gone(struct follower *follower)
 {
     struct vti_ship *ship = &follower->ship;
+    struct vti_spool_losses losses = {0};
+    bool has_losses = false;
 
     for (size_t i = ship->state.count; i-- > 0;) {
         struct vti_ship_file *file = &ship->state.files[i];
@@ -310,10 +324,14 @@ static void note_gone(struct follower *follower)
             continue;
         if (follow)
             end_follow(ship, follow);
+        if (!has_losses)
+            vti_spool_losses_load(&losses, ship->folder);
+        has_losses = true;
         if (vti_spool_is_name(file->name))
-            ship->state.given_back += file->sent + file->unsent;
+            ship->state.given_back += sent_of_lost(&losses, file);
         vti_ship_forget(ship, file->name);
     }
+    vti_spool_losses_fini(&losses);
 }
 
 static int look_through(struct follower *follower)

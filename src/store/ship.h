@@ -45,8 +45,9 @@ struct vti_ship_counts {
 struct vti_ship_result {
     struct vti_ship_counts now; /* in this run: shipped, repeated, retried, dead, bytes, requests */
     struct vti_ship_counts all;
-    bool has_rest; /* it ended with documents that could have been sent */
-    bool is_held;  /* because the store did not let us in: see why */
+    bool has_rest;      /* it ended with documents that could have been sent */
+    uint64_t bad_lines; /* of dead letters to send again: they are none */
+    bool is_held;       /* because the store did not let us in: see why */
     char why[400];
     char dead_path[1024]; /* "" if there is none */
 };
@@ -59,12 +60,12 @@ int vti_ship_run(const struct vti_ship_options *options, struct vti_ship_result 
 int vti_ship_replay(const struct vti_ship_options *options, const char *path,
                     struct vti_ship_result *result);
 
-/* For signal handlers. Soft: no more will come, send what there is and end (SIGTERM); hard: end now, after at most the request that
- * runs. */
+/* For signal handlers. Soft: no more will come, send what there is and end (SIGTERM); hard: end after the batch that is being sent, so that
+ * what the store has taken is written down (SIGINT). A second request of either kind: end at once. */
 void vti_ship_stop(bool is_hard);
 bool vti_ship_is_stopped_hard(void);
 
-/* Whether a request that still runs is to be left: after a hard stop, or 10 s after a soft one in which nothing was taken. */
+/* Whether a request that still runs is to be left: after a second stop, or 10 s after a soft one in which nothing was taken. */
 bool vti_ship_gives_up(void);
 
 #endif

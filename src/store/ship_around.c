@@ -63,18 +63,22 @@ static uint64_t count_in_hand(const struct vti_batch *batch)
 void vti_ship_look_around(struct vti_ship *ship)
 {
     struct vti_ship_state *state = &ship->state;
-    uint64_t steps = 0;
+    struct vti_spool_losses losses = {0};
+    uint64_t steps;
 
     ship->waiting = count_in_hand(&ship->batch);
-    ship->waiting_files = ship->waiting_bytes = ship->lost_events = 0;
+    ship->waiting_files = ship->waiting_bytes = 0;
     if (ship->is_folder) {
         look_through(ship);
-        vti_spool_losses(ship->folder, &steps, &ship->lost_events);
+        vti_spool_losses_load(&losses, ship->folder);
     } else {
         add_waiting(ship, ship->options->source, state->count ? state->files : NULL);
     }
     vti_ship_waiting_prune(&ship->counted);
+    ship->lost_events = losses.all.events;
+    steps = losses.all.steps;
     steps -= steps < state->given_back ? steps : state->given_back;
+    vti_spool_losses_fini(&losses);
     ship->lost = state->counts.lost + steps;
     ship->unsent = state->counts.unsent;
     for (size_t i = 0; i < state->count; i++) {

@@ -20,12 +20,14 @@
 #define STOP_NS INT64_C(10000000000)
 #define SLICE_MS 100
 
-static volatile sig_atomic_t soft_stops, hard_stops;
+static volatile sig_atomic_t soft_stops, hard_stops, last_stops;
 static volatile int64_t soft_ns; /* when the first one came */
 static int64_t taken_ns;         /* when the last document was taken */
 
 void vti_ship_stop(bool is_hard)
 {
+    if (soft_stops)
+        last_stops = 1;
     if (is_hard || soft_stops)
         hard_stops = 1;
     if (!soft_stops)
@@ -47,7 +49,7 @@ bool vti_ship_gives_up(void)
 {
     int64_t now = vti_ship_now();
 
-    return hard_stops || (soft_stops && now - soft_ns > STOP_NS && now - taken_ns > STOP_NS);
+    return last_stops || (soft_stops && now - soft_ns > STOP_NS && now - taken_ns > STOP_NS);
 }
 
 int64_t vti_ship_now(void)
@@ -60,7 +62,7 @@ int64_t vti_ship_now(void)
 
 bool vti_ship_must_end(struct vti_ship *ship)
 {
-    if (vti_ship_gives_up())
+    if (vti_ship_is_stopped_hard() || vti_ship_gives_up())
         return true;
     return ship->options->is_once &&
            vti_ship_now() - ship->progress_ns > (int64_t)ship->options->give_up_ms * 1000000;

@@ -56,11 +56,30 @@ void vti_ship_names_fini(struct vti_ship_names *names);
 /* Whether it is one of a spool's, which are deleted when they are sent. */
 bool vti_spool_is_name(const char *name);
 
-/* Sums over what gave way to the limit. */
-void vti_spool_losses(const char *folder, uint64_t *steps, uint64_t *events);
+/* Whether every other shipper of the folder is done with the file too; one whose state cannot be read is not, and *code says
+ * why; else that is 0. */
+bool vti_spool_all_done(const char *folder, const char *own_state, const char *name, int *code);
 
-/* Whether every other shipper of the folder is done with the file too. */
-bool vti_spool_all_done(const char *folder, const char *own_state, const char *name);
+/* ---- ship_losses.c: what gave way to the limit of a spool ------------------------------------- */
+
+struct vti_spool_loss {
+    uint64_t steps, events;
+};
+
+struct vti_spool_losses {
+    struct vti_map *ids;          /* of recordings, as hex digits */
+    struct vti_spool_loss *by_id; /* owned; the last line of each */
+    size_t room;
+    struct vti_spool_loss all;
+};
+
+/* All of the folder; nothing if it has none. */
+void vti_spool_losses_load(struct vti_spool_losses *losses, const char *folder);
+void vti_spool_losses_fini(struct vti_spool_losses *losses);
+
+/* That of a recording, or NULL: it went another way, or its line was folded. */
+const struct vti_spool_loss *vti_spool_losses_find(const struct vti_spool_losses *losses,
+                                                   const uint8_t id[VTI_UUID]);
 
 /* ---- dead_letters.c -------------------------------------------------------------------------- */
 
@@ -118,6 +137,7 @@ struct vti_ship {
     bool has_repeat; /* the next batch may hold what was sent before we were started */
     bool has_said_clock;
     bool has_said_disk;
+    bool has_said_other; /* a state of another store cannot be read */
     bool has_said_unsent;
     enum vti_ship_mood mood;
     char why[400];       /* of being away or held */

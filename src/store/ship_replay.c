@@ -59,9 +59,11 @@ static int send_all(struct vti_ship *ship, const struct vti_mapping *map, struct
             code = vti_ship_deliver(ship);
     }
     ship->result->has_rest = code == 1;
+    ship->result->bad_lines = bad;
     if (bad) {
-        snprintf(line, sizeof line, "%s: %llu lines are no dead letters", ship->options->source,
-                 (unsigned long long)bad);
+        snprintf(line, sizeof line, "%s: %llu line%s no dead letter%s and not sent",
+                 ship->options->source, (unsigned long long)bad, bad == 1 ? " is" : "s are",
+                 bad == 1 ? "" : "s");
         ship->options->say(line);
     }
     return code < 0 ? code : 0;

@@ -5,12 +5,30 @@
  */
 #include "store/ship_impl.h"
 
+#include "base/error.h"
 #include "model/model.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+static bool is_needed_elsewhere(struct vti_ship *ship, const char *name)
+{
+    char line[PATH_MAX + 200];
+    int code;
+
+    if (vti_spool_all_done(ship->folder, ship->state.path, name, &code))
+        return false;
+    if (code && !ship->has_said_other) {
+        ship->has_said_other = true;
+        snprintf(line, sizeof line,
+                 "%s; all recordings are kept for that store (delete the file to forget the store)",
+                 vti_error_message(code));
+        ship->options->say(line);
+    }
+    return true;
+}
 
 static bool can_delete(struct vti_ship *ship, const char *name, int fd)
 {
@@ -19,8 +37,7 @@ static bool can_delete(struct vti_ship *ship, const char *name, int fd)
     if (file && file->unsent) /* of that there is nothing elsewhere; who sends it deletes it */
         return false;
     return ship->is_folder && !ship->options->keeps_files && vti_spool_is_name(name) &&
-           vti_spool_all_done(ship->folder, ship->state.path, name) &&
-           !flock(fd, LOCK_EX | LOCK_NB);
+           !is_needed_elsewhere(ship, name) && !flock(fd, LOCK_EX | LOCK_NB);
 }
 
 void vti_ship_forget(struct vti_ship *ship, const char *name)

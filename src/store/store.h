@@ -105,6 +105,9 @@ int vti_settings_file(struct vti_store_settings *settings, const char *path);
 /* A value of the query, "a=1&b=2", percent-decoded: owned by the caller; NULL if it is not there. */
 char *vti_settings_query(const struct vti_store_settings *settings, const char *name);
 
+/* Whether the host is this machine: localhost, 127.0.0.0/8, ::1. */
+bool vti_settings_is_loopback(const struct vti_store_settings *settings);
+
 /* Wipes and frees. */
 void vti_settings_fini(struct vti_store_settings *settings);
 

@@ -3,7 +3,11 @@ import glob
 import os
 import random
 import signal
+import subprocess
+import threading
 import time
+
+import pytest
 
 from conftest import QUICK, VENTURI, dead_of, make_steps, many, numbers, ship, spool_name, status_of, wait_for
 from es_stub import Answer, Items, Silence, Stub
@@ -113,6 +117,35 @@ def test_a_state_that_is_damaged(tmp_path, stub):
         assert done.returncode == 0 and "is damaged; all is sent again, under the same ids" in done.stderr, (bad, done.stderr)
         assert "300 documents" in done.stderr and "(300 were there)" in done.stderr
         assert numbers(stub) == list(range(300))
+
+
+def test_an_interrupt_lets_the_request_end(tmp_path, stub, shipper):
+    """What the store has taken is written down; a second one leaves the request alone."""
+    make_steps(tmp_path / "a.vt", many(30))
+    for signals in (1, 2):
+        reached, go_on = threading.Event(), threading.Event()
+
+        def wait(_, reached=reached, go_on=go_on):
+            reached.set()
+            go_on.wait(60)
+        stub.faults = [wait]
+        one = shipper(tmp_path / "a.vt", "--to", stub.url, "--batch", 10, *QUICK)
+        try:
+            assert reached.wait(60)
+            one.process.send_signal(signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                one.process.wait(0.5)
+            if signals == 2:
+                code, messages = one.end(signal.SIGINT)
+                assert not go_on.is_set()
+        finally:
+            go_on.set()
+        if signals == 1:
+            code, messages = one.wait()
+            assert f"10 documents to {stub.url}" in messages and numbers(stub) == list(range(10)), messages
+        assert code == 1 and status_of(tmp_path)["shipped"] == 10, messages
+    assert ship(tmp_path / "a.vt", "--to", stub.url, "--once").returncode == 0
+    assert numbers(stub) == list(range(30)) and status_of(tmp_path)["shipped"] == 30
 
 
 def test_two_shippers_of_the_same(tmp_path, stub, shipper):

@@ -1,4 +1,5 @@
 """What a document holds, and in which index it is."""
+import json
 import os
 
 import pytest
@@ -37,6 +38,30 @@ def test_names_that_are_ours_are_not_doubled(stub, tmp_path):
     one, = sent(stub, tmp_path, line(AT, extra=extra))
     assert one["source"] == "MyStep" and one["execution_time"] == 0.0015 and one["a"] == 1 and one["b"] == {"source": 1}
     assert set(one) == {"@timestamp", "source", "execution_time", "timestamp_received", "timestamp_sent", "n_messages", "failed", "host", "process", "a", "b"}
+
+
+def test_names_in_dots_that_are_ours(stub, tmp_path):
+    """`host.name` is the name of host; below what has a value there can be nothing."""
+    extra = '"host.name":"x","process.pid":1,"process.name":{},"source.keyword":1,"execution_time.max":2,"extra_cut":1,"host.ip":"10.0.0.1","sources":1'
+    one, = sent(stub, tmp_path, line(AT, extra=extra))
+    assert {key for key in one if "." in key or key.startswith("extra")} == {"host.ip"} and one["sources"] == 1 and one["host"] == {"name": "alpha"}
+
+
+def test_names_inside_are_not_doubled(stub, tmp_path):
+    many = ",".join(f'"k{i % 40}":{i}' for i in range(80))
+    extra = ('"v":{"1":1,"1":2},"w":[{"a":{"x":[],"x":0,"\\u0078":3},"b":"{","a":4}, {} ,[{"a" : 1 , "a":2}]],"x":{"v":{"1":3}},'
+             f'"m":{{{many},"n":{{{many}}},"o":{{"k39":0}}}},"t":"{{\\"a\\":1}}","v":5')
+    one, = sent(stub, tmp_path, line(AT, extra=extra))  # the stand-in refuses twins in any depth
+    names = {f"k{i}": i for i in range(40)}
+    assert (one["v"], one["x"], one["t"]) == ({"1": 1}, {"v": {"1": 3}}, '{"a":1}')
+    assert one["w"] == [{"a": {"x": []}, "b": "{"}, {}, [{"a": 1}]]
+    assert one["m"] == {**names, "n": names, "o": {"k39": 0}}
+
+
+def test_deep_values(stub, tmp_path):
+    deep = '{"a":[' * 120 + "1" + "]}" * 120
+    one, = sent(stub, tmp_path, line(AT, extra=f'"v":{deep},"n":1'))
+    assert one["v"] == json.loads(deep) and one["n"] == 1
 
 
 def test_many_names(stub, tmp_path):

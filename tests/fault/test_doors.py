@@ -105,6 +105,23 @@ def test_files_of_credentials(recording, tmp_path, stub, mode, text, message):
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1 and not stub.requests
 
 
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy", "ALL_PROXY"])
+def test_no_proxy_for_this_machine(recording, stub, variable):
+    """Nothing listens at port 1."""
+    for url in (stub.url, stub.url.replace("127.0.0.1", "LocalHost"), stub.url.replace("127.0.0.1", "127.1.2.3")):
+        done = ship(recording, "--to", url, "--once", "--give-up", 0, *QUICK, env={variable: "http://127.0.0.1:1"})
+        assert "port 1 " not in done.stderr and (done.returncode == 0 or "127.1.2.3" in url), done.stderr
+    assert stub.documents
+
+
+@pytest.mark.parametrize("scheme, variable, proxy", [("http", "http_proxy", "http://al:SECRET@127.0.0.1:1"), ("http", "ALL_PROXY", "127.0.0.1:1"),
+                                                     ("https", "https_proxy", "http://[::1]:1"), ("http", "all_proxy", "socks5h://al:SECRET@127.0.0.1:1")])
+def test_a_proxy_that_is_away_is_named(recording, scheme, variable, proxy):
+    done = ship(recording, "--to", f"{scheme}://store.invalid:9200", "--once", "--give-up", 0, *QUICK, env={variable: proxy})
+    assert done.returncode == 1 and "port 1 " in done.stderr and f"(the proxy of {variable})" in done.stderr, done.stderr
+    assert "SECRET" not in done.stderr
+
+
 def test_the_command_line_is_wiped(recording, shipper, stub):
     stub.faults = [Answer(503)] * 1000
     one = shipper(recording, "--to", with_login(stub.url, "al:" + ENCODED), *QUICK)

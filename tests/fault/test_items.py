@@ -119,8 +119,8 @@ def test_lines_that_are_no_dead_letters(stub, tmp_path):
     lines = ["", "{", "[]", "{}", json.dumps({**good, "id": "x"}), json.dumps({**good, "document": 3}), json.dumps(good), "\x00\xff", '{"a":' * 5000]
     (tmp_path / "dead").write_text("\n".join(lines))
     done = ship("--replay", tmp_path / "dead", "--to", stub.url, *QUICK)
-    assert done.returncode == 0 and numbers(stub) == [1]
-    assert "7 lines are no dead letters" in done.stderr
+    assert done.returncode == 1 and numbers(stub) == [1]
+    assert "7 lines are no dead letters and not sent" in done.stderr
 
 
 def test_compressed(stub, tmp_path):

@@ -7,10 +7,11 @@ import pytest
 
 from conftest import environment, make_steps, many, wait_for
 from es_stub import Stub, basic
-from recorded import VENTURI
+from recorded import BUILD, VENTURI
 from redis_stub import RedisStub
 
 SECRET = "verySecret"
+STEPS = os.path.join(BUILD, "tests", "programs", "steps")
 
 
 def family(pid):
@@ -59,6 +60,37 @@ def test_on_no_command_line(tmp_path, words):
             child.stderr.close()
         assert SECRET not in messages
         assert [headers["Authorization"] for _, _, headers, _ in stub.requests][:1] == [basic("al", SECRET)]
+
+
+def environments(pids):
+    for pid in pids:
+        with open(f"/proc/{pid}/environ", "rb") as words:
+            yield words.read().decode(errors="replace")
+
+
+@pytest.mark.skipif(not os.path.exists(STEPS), reason="the programs are not built")
+def test_the_shipper_of_a_run_gets_it_by_a_descriptor(tmp_path):
+    reached, go_on = threading.Event(), threading.Event()
+
+    class Waiting(Stub):
+        def serve(self, handler):
+            reached.set()
+            go_on.wait(60)
+            super().serve(handler)
+
+    with Waiting(login=basic("al", SECRET)) as stub:
+        url = stub.url.replace("://", f"://al:{SECRET}@")
+        child = subprocess.Popen([VENTURI, "run", "--ship", url, "--spool", tmp_path / "spool", "--", STEPS, "plain", "50"], env=environment(), cwd=tmp_path,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            assert reached.wait(60)
+            lines = family(child.pid)
+            assert any("venturi-ship" in line and "127.0.0.1" in line for line in lines.values()), lines
+            assert not any(SECRET in text for text in [*lines.values(), *environments(lines)])
+        finally:
+            go_on.set()
+            _, messages = child.communicate(timeout=60)
+        assert child.returncode == 0 and SECRET not in messages and len(stub.documents) == 50, messages
 
 
 def test_a_file_for_all(tmp_path):

@@ -1,5 +1,6 @@
 """A folder of recordings: sent in order, deleted when all of it is there, counted when it gave way."""
 import fcntl
+import glob
 import json
 import os
 import re
@@ -123,16 +124,60 @@ def test_two_stores_get_all(spool, stub):
         assert numbers(stub) == numbers(other) == list(range(300)) and recordings(spool) == []
 
 
+def ids(folder):
+    """Of recordings, by name, as a shipper has written them down."""
+    path, = glob.glob(str(folder / "ship-*.state"))
+    with open(path) as text:
+        return {words[5]: words[1] for words in map(str.split, text) if words[0] == "file"}
+
+
+def add_loss(folder, name, recording, steps, events=10):
+    with open(folder / "losses", "a") as losses:
+        losses.write(json.dumps({"time": "2026-09-21T12:00:00Z", "file": name, "recording": recording, "run": "1a2b3c4d5e6f", "bytes": 1,
+                                 "events": events, "steps": steps, "tasks": 0}) + "\n")
+
+
+def test_a_damaged_state_of_another_store(spool, stub):
+    """It says nothing about what that store has: nothing is deleted until it has all."""
+    with Stub() as other:
+        assert ship(spool, "--to", other.url, "--once", "--keep").returncode == 0
+        path, = glob.glob(str(spool / "ship-*.state"))
+        with open(path, "r+") as state:
+            state.write("garbage")
+        make_steps(spool / spool_name(4), many(100, 300))
+        done = ship(spool, "--to", stub.url, "--once")
+        assert done.returncode == 0 and numbers(stub) == list(range(400)) and len(recordings(spool)) == 4
+        assert done.stderr.count(f"{path}: is damaged; all recordings are kept for that store") == 1, done.stderr
+        assert ship(spool, "--to", other.url, "--once").returncode == 0
+        assert numbers(other) == list(range(400)) and recordings(spool) == []
+
+
+def test_what_was_sent_and_went_another_way_is_not_taken_off(spool, stub):
+    """Somebody tidied up what --keep had left; another recording gave way to the limit."""
+    assert ship(spool, "--to", stub.url, "--once", "--keep").returncode == 0
+    for name in recordings(spool):
+        os.remove(spool / name)
+    add_loss(spool, spool_name(9), "00112233445566778899aabbccddeeff", 250)
+    done = ship(spool, "--to", stub.url, "--once")
+    assert done.returncode == 0 and "250 lost before" in done.stderr and status_of(spool)["lost"] == 250
+
+
+def test_the_later_line_of_a_recording_counts(spool, stub):
+    for steps, recording in ((20, "a" * 32), (3, ""), (5, "b" * 32), (4, ""), (30, "a" * 32)):
+        add_loss(spool, spool_name(9), recording, steps, 2 * steps)
+    assert ship(spool, "--to", stub.url, "--once").returncode == 0
+    assert (status_of(spool)["lost"], status_of(spool)["lost_events"]) == (42, 84)
+
+
 def test_what_gave_way_is_counted(spool, stub):
     """One file goes before it was sent, one when a half of it was; the drainer has counted both whole."""
     stub.faults = [None] * 3 + [Answer(401)]
     assert ship(spool, "--to", stub.url, "--once", "--batch", 50).returncode == 2
     assert numbers(stub) == list(range(150)) and recordings(spool) == [spool_name(2), spool_name(3)]
-    with open(spool / "losses", "w") as losses:
-        for number in (2, 3):
-            os.remove(spool / spool_name(number))
-            losses.write(json.dumps({"time": "2026-09-21T12:00:00Z", "file": spool_name(number), "recording": "0" * 32, "run": "1a2b3c4d5e6f",
-                                     "bytes": 1, "events": 10, "steps": 100, "tasks": 0}) + "\n")
+    for number, recording in ((2, ids(spool)[spool_name(2)]), (3, "0" * 32)):
+        os.remove(spool / spool_name(number))
+        add_loss(spool, spool_name(number), recording, 100)
+    with open(spool / "losses", "a") as losses:
         losses.write('{"steps":1000')
     make_steps(spool / spool_name(4), many(10, 300))
     done = ship(spool, "--to", stub.url, "--once")

@@ -431,10 +431,12 @@ def test_limit_passes_over_what_is_read_and_what_is_not_ours(tmp_path):
 def test_long_list_of_losses_is_folded(tmp_path):
     folder = tmp_path / "s"
     folder.mkdir()
-    line = json.dumps({"time": "2026-01-01T00:00:00Z", "file": "x" * 46, "recording": "0" * 32, "run": "1" * 12, "bytes": 3,
-                       "events": 5, "steps": 7, "tasks": 1}, separators=(",", ":"))
-    count = (1 << 20) // len(line) + 10
-    (folder / "losses").write_text("".join(line + "\n" for _ in range(count)) + line[:40])
+    def line(recording, steps=7):
+        return json.dumps({"time": "2026-01-01T00:00:00Z", "file": "x" * 46, "recording": f"{recording:032x}", "run": "1" * 12, "bytes": 3,
+                           "events": 5, "steps": steps, "tasks": 1}, separators=(",", ":")) + "\n"
+    count = (1 << 20) // len(line(1)) + 10
+    earlier = line(1, 1000) + line(count - 1, 1000)  # of two that are told again: in the older half, and in the newer one
+    (folder / "losses").write_text(earlier + "".join(map(line, range(count))) + line(1)[:40])
     spool(folder, 40, options=["--spool-limit", "1M"])
     text = (folder / "losses").read_text().splitlines()
     lines = [json.loads(line) for line in text if line.endswith("}")]

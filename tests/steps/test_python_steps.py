@@ -151,6 +151,14 @@ step.start()
         ("metrics", {"compute_time": 0.5, "oid": "ZTF1"}), ("step", {})]
 
 
+def test_names_of_metrics_are_kept_whole(newest):
+    """A NUL ends none, and half of a pair of surrogates spoils none."""
+    run = newest.record(EARLY + r'''
+EarlyStep(Numbers(0)).send_metrics(**{"a": 1, "a\0b": 2, "c": {"d\0": 3, "d": 4}, "e\ud800": 5})
+''')
+    assert [row["extra"] for row in run.steps] == [{"a": 1, "a\0b": 2, "c": {"d\0": 3, "d": 4}, "e?": 5}]
+
+
 def test_metrics_of_the_step_can_be_asked_for(newest):
     run = newest.record(EARLY + '''
 import datetime
