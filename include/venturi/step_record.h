@@ -36,7 +36,7 @@ struct vt_step_done {
 
 /* A step: the name of its class, the prefix of its index (NULL: "pipeline"), its survey or NULL. The same number for equal
  * texts, valid for good and in forked children, whether anything is recorded yet or not. 0: there is no memory, or there are
- * more than 4,096 of them; what is put with that is not recorded. */
+ * more than 4,096 of them; what is put with that is lost, and counted exactly. */
 VT_API uint32_t vt_step_source(const char *source, const char *prefix, const char *survey);
 
 /* Records it. Never blocks, never fails; what finds no room is lost, and counted exactly. */
