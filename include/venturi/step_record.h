@@ -28,7 +28,7 @@ struct vt_step_done {
     uint32_t reserved;       /* 0 */
     uint64_t received, sent; /* received 0: as sent; sent 0: now */
     uint64_t execute_ns;
-    uint64_t pre_ns, post_ns, produce_ns; /* VT_UNKNOWN: there is no such phase */
+    uint64_t pre_ns, post_ns, produce_ns; /* VT_UNKNOWN: no such phase, or it did not come to it */
     int64_t lag_ns;                       /* between being sent to this step and being received */
     const char *extra;  /* members of a JSON object without its braces: "candid":"1","n":2 */
     size_t extra_bytes; /* 0: none */
