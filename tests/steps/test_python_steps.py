@@ -437,6 +437,12 @@ def test_a_step_without_a_consumer(newest):
     assert [row["messages"] for row in done.steps] == [1]
 
 
+def test_names_do_nothing_to_a_terminal(newest):
+    done = newest.record("from venturi.step import GenericStep\n"
+                         "type('L\\x1b[31m\\n\\xe9', (GenericStep,), {'execute': lambda self, messages: {}})(config={}).start()\n")
+    assert done.done.stderr.startswith("L\\x1b[31m\\n\xe9 has no consumer: ")
+
+
 def test_an_author_may_set_the_consumer_himself(newest):
     done = newest.record(STEP_WITHOUT_CONSUMER.replace("def execute", "def pre_consume(self): self.consumer = Mine()\n    def execute") % '{"CONSUMER_CONFIG": {"mine": 1}}')
     assert done.said == [[{"a": 1}]] and "has no consumer" not in done.done.stderr
