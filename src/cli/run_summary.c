@@ -47,14 +47,21 @@ static void say_disk_lost(const struct vti_writer_stats *file)
 /* The second line: what is missing, if anything is, and why. */
 static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lost_events)
 {
+    uint64_t explained = stats->file.disk_lost + stats->sourceless_steps;
+    char number[VTI_NUMBER_BYTES];
+
     if (stats->file.disk_lost)
         say_disk_lost(&stats->file);
+    if (stats->sourceless_steps)
+        vti_cmd_say("a process had more than 4,096 sources of steps: %s step record%s of others %s",
+                    vti_text_count(number, stats->sourceless_steps),
+                    stats->sourceless_steps == 1 ? "" : "s",
+                    stats->sourceless_steps == 1 ? "is lost" : "are lost");
     if (stats->was_stopped)
         vti_cmd_say("the recording was stopped before the program ended");
-    else if (lost_events > stats->file.disk_lost)
+    else if (lost_events > explained)
         vti_cmd_say("%s: `venturi info` says where; --buffer or --block helps",
-                    stats->file.disk_lost ? "others are lost because buffers were full"
-                                          : "lost events");
+                    explained ? "others are lost because buffers were full" : "lost events");
     else if (stats->overwritten)
         vti_cmd_say(VTI_KEPT_THE_END, (unsigned long long)stats->overwritten);
 }

@@ -139,6 +139,7 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     drain->stats.tasks += process->task_count;
     drain->stats.task_actions += process->action_count;
     drain->stats.steps += process->step_count;
+    drain->stats.sourceless_steps += process->sourceless_steps.events;
     drain->stats.samples += process->sampling.samples;
     drain->stats.samples_cut += process->sampling.cut;
     drain->stats.sampling_stopped += process->sampling.is_stopped != 0;

@@ -148,6 +148,8 @@ def test_steps_beyond_those_that_there_may_be(record):
     assert [(row["reason"], row["events"]) for row in run.recording.query("SELECT reason, sum(events) AS events FROM losses GROUP BY reason")] == [
         ("more than 4,096 sources of steps", lost)]
     assert ", 4.09 k step records, %d lost" % lost in run.done.stderr
+    assert "venturi: a process had more than 4,096 sources of steps: %d step records of others are lost\n" % lost in run.done.stderr
+    assert "--buffer" not in run.done.stderr, "which would not help"
     said = findings(run.path)
     assert said["lost-steps"].startswith("%d records of steps were lost because a process had more than 4,096 sources of steps, " % lost)
     assert "losses" not in said
