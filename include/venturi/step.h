@@ -109,6 +109,8 @@ struct vt_step_options {
     int skip_failed; /* go on after messages that failed; else vt_step_run() ends with them */
 };
 
+/* `failed` counts batches, each once, whatever its size: of `batches`, not of `messages`. Reports, documents and /metrics count the
+ * messages of such batches; both are the same where a batch is one message. */
 struct vt_step_counts {
     uint64_t messages, batches; /* received */
     uint64_t failed;            /* batches */
@@ -137,7 +139,11 @@ VT_API void vt_step_metric_text(vt_step *step, const char *name, const char *tex
 VT_API void vt_step_metric_integer(vt_step *step, const char *name, int64_t value);
 VT_API void vt_step_metric_number(vt_step *step, const char *name, double value);
 
-/* A document of one's own, at once: a JSON object. */
+#define VT_STEP_BAD_METRICS (-2)
+
+/* A document of one's own, at once: one JSON object as RFC 8259 has it, in UTF-8, nested less than 256 deep, on one line or
+ * several. What is none (NaN, 01, a comma before the brace, something behind it) is VT_STEP_BAD_METRICS, and nothing of it is
+ * recorded. One of more than VT_STEP_EXTRA_MAX bytes is left out whole, and counted. */
 VT_API int vt_step_send_metrics(vt_step *step, const char *json);
 
 VT_API struct vt_step_counts vt_step_count(const vt_step *step);

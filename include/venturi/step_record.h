@@ -28,7 +28,7 @@ struct vt_step_done {
     uint32_t reserved;       /* 0 */
     uint64_t received, sent; /* received 0: as sent; sent 0: now */
     uint64_t execute_ns;
-    uint64_t pre_ns, post_ns, produce_ns; /* VT_UNKNOWN: there is no such phase */
+    uint64_t pre_ns, post_ns, produce_ns; /* VT_UNKNOWN: no such phase, or it did not come to it */
     int64_t lag_ns;                       /* between being sent to this step and being received */
     const char *extra;  /* members of a JSON object without its braces: "candid":"1","n":2 */
     size_t extra_bytes; /* 0: none */
@@ -36,7 +36,7 @@ struct vt_step_done {
 
 /* A step: the name of its class, the prefix of its index (NULL: "pipeline"), its survey or NULL. The same number for equal
  * texts, valid for good and in forked children, whether anything is recorded yet or not. 0: there is no memory, or there are
- * more than 4,096 of them; what is put with that is not recorded. */
+ * more than 4,096 of them; what is put with that is lost, and counted exactly. */
 VT_API uint32_t vt_step_source(const char *source, const char *prefix, const char *survey);
 
 /* Records it. Never blocks, never fails; what finds no room is lost, and counted exactly. */

@@ -199,11 +199,17 @@ static void end_members(const struct step_meter *self, struct vt_step_done *done
 
 /* ---- putting ---------------------------------------------------------------------------------- */
 
-static uint64_t between(const struct step_meter *self, unsigned from, unsigned to)
+static uint64_t between(const struct step_meter *self, uint64_t from, uint64_t to)
 {
-    if (to >= self->mark || self->marks[to] <= self->marks[from])
-        return 0;
-    return (uint64_t)((double)(self->marks[to] - self->marks[from]) * self->tick_ns);
+    return to > from ? (uint64_t)((double)(to - from) * self->tick_ns) : 0;
+}
+
+/* Of the phase that mark `end` ends. One that failed ended when the message did; those behind it never began. */
+static uint64_t phase(const struct step_meter *self, unsigned end, uint64_t failed)
+{
+    if (self->mark > end)
+        return between(self, self->marks[end - 1], self->marks[end]);
+    return self->mark == end && failed ? between(self, self->marks[end - 1], failed) : VT_UNKNOWN;
 }
 
 static void fill(struct step_meter *self, struct vt_step_done *done, bool is_failed)
@@ -220,13 +226,13 @@ static void fill(struct step_meter *self, struct vt_step_done *done, bool is_fai
         .received = self->marks[RECEIVED],
         .sent = sent,
         .execute_ns = (uint64_t)((double)(sent - self->marks[RECEIVED]) * self->tick_ns),
-        .pre_ns = self->has_pre ? between(self, RECEIVED, PREPARED) : VT_UNKNOWN,
-        .post_ns = self->has_post ? between(self, EXECUTED, FINISHED) : VT_UNKNOWN,
+        .pre_ns = self->has_pre ? phase(self, PREPARED, is_failed ? over : 0) : VT_UNKNOWN,
+        .post_ns = self->has_post ? phase(self, FINISHED, is_failed ? over : 0) : VT_UNKNOWN,
         .produce_ns = VT_UNKNOWN,
         .lag_ns = VT_LAG_UNKNOWN,
     };
-    if (self->has_produce)
-        done->produce_ns = over > sent ? (uint64_t)((double)(over - sent) * self->tick_ns) : 0;
+    if (self->has_produce && self->mark > FINISHED)
+        done->produce_ns = between(self, sent, over);
     if (self->sent_ns)
         done->lag_ns = vt_task_realtime(self->marks[RECEIVED]) - self->sent_ns;
     self->puts++;

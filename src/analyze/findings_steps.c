@@ -5,6 +5,15 @@
 #define FAILED_SHARE 0.05 /* of a step's: no longer an exception */
 #define FAILED_STEPS 3    /* the worst ones; the table has all */
 
+static const char *why_lost(const struct vti_step_sums *steps)
+{
+    if (!steps->sourceless)
+        return "for want of room";
+    return steps->sourceless == steps->lost
+               ? "because a process had more than 4,096 sources of steps"
+               : "for want of room, or because a process had more than 4,096 sources of steps";
+}
+
 void vti_find_lost_steps(struct vti_finder *finder)
 {
     static const struct vti_evidence whole = {.what = "recording", .id = VT_NONE};
@@ -20,9 +29,10 @@ void vti_find_lost_steps(struct vti_finder *finder)
         return;
     share = (double)steps->lost / all;
     vti_finding_say(finder, share >= LOST_SHARE ? VTI_SEVERITY_WARNING : VTI_SEVERITY_NOTICE, share,
-                    &whole, "", "%s record%s of steps %s lost for want of room, %s of all.",
+                    &whole, "", "%s record%s of steps %s lost %s, %s of all.",
                     vti_text_count(number, steps->lost), steps->lost == 1 ? "" : "s",
-                    steps->lost == 1 ? "was" : "were", vti_text_share(part, share));
+                    steps->lost == 1 ? "was" : "were", why_lost(steps),
+                    vti_text_share(part, share));
 }
 
 static double failed_share(const struct vti_step_sum *sum)

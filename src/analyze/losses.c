@@ -63,7 +63,8 @@ static int add(struct vti_losses *losses, const struct vt_loss_info *loss)
     item->end_ns = loss->end_ns > item->end_ns ? loss->end_ns : item->end_ns;
     item->is_process = loss->reason == vti_loss_reason_text(VTI_LOSS_PROCESS);
     item->is_of_steps = loss->reason == vti_loss_reason_text(VTI_LOSS_STEPS) ||
-                        loss->reason == vti_loss_reason_text(VTI_LOSS_STEPS_DISK);
+                        loss->reason == vti_loss_reason_text(VTI_LOSS_STEPS_DISK) ||
+                        loss->reason == vti_loss_reason_text(VTI_LOSS_STEPS_SOURCES);
     losses->missing_processes += item->is_process;
     item->is_wanted = total != &losses->lost_events;
     *total += loss->events;

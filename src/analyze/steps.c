@@ -100,6 +100,7 @@ int vti_step_sums_load(struct vti_step_sums *sums, vt_recording *recording)
         code = vti_step_sums_take(sums, &step);
     vti_step_log_fini(&log);
     sums->lost = vti_steps_lost(recording);
+    sums->sourceless = vti_steps_sourceless(recording);
     if (code)
         code = vti_fail(code, "%s: out of memory", recording->path);
     return code ? code : got;

@@ -48,7 +48,8 @@ struct vti_step_sums {
     struct vti_step_sum *sums; /* owned; beside the ids: in order of appearance */
     size_t room;
     struct vti_ids ids;
-    uint64_t lost; /* as far as the recording says */
+    uint64_t lost;       /* as far as the recording says */
+    uint64_t sourceless; /* of those: of steps beyond those that a process may have */
 };
 
 /* "execute", "pre", …; of a batch its unit is messages. */

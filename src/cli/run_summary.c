@@ -23,18 +23,22 @@ static void add_count(struct vti_buf *text, uint64_t count, const char *one, con
                    count == 1 ? one : many);
 }
 
+static void add_lost(struct vti_buf *text, uint64_t all, uint64_t tasks, uint64_t steps)
+{
+    if (steps)
+        add_count(text, steps, "step record", "step records");
+    if (tasks)
+        add_count(text, tasks, "task", "tasks");
+    if (all - tasks - steps)
+        add_count(text, all - tasks - steps, "event", "events");
+}
+
 /* What a full disk took, kind by kind. */
 static void say_disk_lost(const struct vti_writer_stats *file)
 {
-    uint64_t events = file->disk_lost - file->disk_lost_tasks - file->disk_lost_steps;
     struct vti_buf text = {0};
 
-    if (file->disk_lost_steps)
-        add_count(&text, file->disk_lost_steps, "step record", "step records");
-    if (file->disk_lost_tasks)
-        add_count(&text, file->disk_lost_tasks, "task", "tasks");
-    if (events)
-        add_count(&text, events, "event", "events");
+    add_lost(&text, file->disk_lost, file->disk_lost_tasks, file->disk_lost_steps);
     vti_cmd_say("the disk was full, and lost are %.*s: `venturi info` says when", (int)text.len,
                 text.len ? (const char *)text.data : "");
     vti_buf_fini(&text);
@@ -43,14 +47,21 @@ static void say_disk_lost(const struct vti_writer_stats *file)
 /* The second line: what is missing, if anything is, and why. */
 static void say_what_is_missing(const struct vti_drain_stats *stats, uint64_t lost_events)
 {
+    uint64_t explained = stats->file.disk_lost + stats->sourceless_steps;
+    char number[VTI_NUMBER_BYTES];
+
     if (stats->file.disk_lost)
         say_disk_lost(&stats->file);
+    if (stats->sourceless_steps)
+        vti_cmd_say("a process had more than 4,096 sources of steps: %s step record%s of others %s",
+                    vti_text_count(number, stats->sourceless_steps),
+                    stats->sourceless_steps == 1 ? "" : "s",
+                    stats->sourceless_steps == 1 ? "is lost" : "are lost");
     if (stats->was_stopped)
         vti_cmd_say("the recording was stopped before the program ended");
-    else if (lost_events > stats->file.disk_lost)
+    else if (lost_events > explained)
         vti_cmd_say("%s: `venturi info` says where; --buffer or --block helps",
-                    stats->file.disk_lost ? "others are lost because buffers were full"
-                                          : "lost events");
+                    explained ? "others are lost because buffers were full" : "lost events");
     else if (stats->overwritten)
         vti_cmd_say(VTI_KEPT_THE_END, (unsigned long long)stats->overwritten);
 }
@@ -175,15 +186,29 @@ static void say_what_there_is(const struct vti_run_output *output,
     vti_buf_fini(&text);
 }
 
+/* What was written into files that somebody removed meanwhile is nowhere, unless it was read while they were there. */
+static void say_gone(const struct vti_run_output *output, const struct vti_writer_stats *file)
+{
+    struct vti_buf text = {0};
+
+    add_lost(&text, file->gone, file->gone_tasks, file->gone_steps);
+    vti_cmd_say("with what was removed are lost %.*s%s", (int)text.len,
+                text.len ? (const char *)text.data : "",
+                output->is_shipped ? ", but for those that had been sent before" : "");
+    vti_buf_fini(&text);
+}
+
 /* What could not be written at the end is not in the file, whatever was counted until then. */
 static void say_not_closed(const struct vti_run_output *output, const struct vti_drain_stats *stats,
                            int code)
 {
+    uint64_t gone_events = stats->file.gone - stats->file.gone_tasks - stats->file.gone_steps;
     char size[VTI_NUMBER_BYTES], count[VTI_NUMBER_BYTES];
     struct vti_buf text = {0};
 
     vti_cmd_say("%s", vti_error_message(code));
-    add_count(&text, stats->file.events, "event", "events");
+    add_count(&text, stats->file.events > gone_events ? stats->file.events - gone_events : 0,
+              "event", "events");
     if (stats->steps)
         add_count(&text, stats->steps, "step record", "step records");
     if (stats->tasks)
@@ -191,10 +216,14 @@ static void say_not_closed(const struct vti_run_output *output, const struct vti
     if (stats->calls)
         vti_buf_printf(&text, ", and of %s calls what fitted, maybe none",
                        vti_text_count(count, stats->calls));
-    vti_cmd_say("%s  %s, not closed: it holds %.*s", output->shown,
-                vti_text_bytes(size, stats->file.bytes), (int)text.len,
-                text.len ? (const char *)text.data : "");
+    vti_cmd_say(
+        stats->file.gone ? "%s  %s written, not closed: %s %.*s" : "%s  %s, not closed: %s %.*s",
+        output->shown, vti_text_bytes(size, stats->file.bytes),
+        stats->file.gone && output->is_spool ? "files that were closed before held" : "it holds",
+        (int)text.len, text.len ? (const char *)text.data : "");
     vti_buf_fini(&text);
+    if (stats->file.gone)
+        say_gone(output, &stats->file);
     if (stats->file.disk_lost)
         say_disk_lost(&stats->file);
 }

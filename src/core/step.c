@@ -118,6 +118,36 @@ static void lose(void)
         look_for_drainer();
 }
 
+/* Nothing of this thread may have been recorded before: it may not have an arena yet, or that of another period. NULL: nobody records. */
+static struct vti_thread *enter(void)
+{
+    struct vti_thread *self = vti_self;
+    struct vti_slow slow;
+
+    if (self && self->arena && self->period == (vti_control_word() & ~VTI_CONTROL_KINDS))
+        return self;
+    self = vti_slow_enter(&slow, 0);
+    if (!self && slow.is_slotless)
+        self = vti_self;
+    vti_slow_leave(&slow);
+    return self;
+}
+
+/* What has no step: there are too many of them, or there was no memory for it. */
+__attribute__((noinline, cold)) static void refuse(void)
+{
+    const struct vti_thread *self = enter();
+    uint64_t lost;
+
+    if (!self || vti_runtime()->is_local)
+        return;
+    lost = __atomic_load_n(&step_count, __ATOMIC_ACQUIRE) == STEPS_MAX
+               ? vti_thread_lose_sourceless(self)
+               : vti_thread_lose_step(self);
+    if (lost % LOOK_INTERVAL == 0)
+        look_for_drainer();
+}
+
 /* ---- a message ----------------------------------------------------------------------------------- */
 
 static inline uint8_t *add_bytes(uint8_t *to, const void *from, size_t bytes)
@@ -194,9 +224,12 @@ void vt_step_put(const struct vt_step_done *done)
     uint32_t text = done->extra ? (uint32_t)done->extra_bytes : 0;
     uint8_t *to;
 
-    if (!vt_is_on() || !vti_runtime() || !done->step ||
-        done->step > __atomic_load_n(&step_count, __ATOMIC_ACQUIRE))
+    if (!vt_is_on() || !vti_runtime())
         return;
+    if (vti_unlikely(!done->step || done->step > __atomic_load_n(&step_count, __ATOMIC_ACQUIRE))) {
+        refuse();
+        return;
+    }
     note.site = steps[done->step];
     note.ticks = vti_note_ticks(done->sent ? done->sent : vt_task_clock());
     to = add_numbers(payload, done, &note);

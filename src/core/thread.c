@@ -216,12 +216,20 @@ void vti_thread_lose_tasks(const struct vti_thread *self, unsigned count)
     count_unplaced(self->arena, &vti_arena_producer(self->arena)->lost_tasks, count);
 }
 
-uint64_t vti_thread_lose_step(const struct vti_thread *self)
+static uint64_t lose_step(const struct vti_thread *self, struct vti_unplaced *sum)
 {
-    struct vti_unplaced *sum = &vti_arena_producer(self->arena)->lost_steps;
-
     count_unplaced(self->arena, sum, 1);
     return __atomic_load_n(&sum->events, __ATOMIC_RELAXED);
+}
+
+uint64_t vti_thread_lose_step(const struct vti_thread *self)
+{
+    return lose_step(self, &vti_arena_producer(self->arena)->lost_steps);
+}
+
+uint64_t vti_thread_lose_sourceless(const struct vti_thread *self)
+{
+    return lose_step(self, &vti_arena_producer(self->arena)->sourceless_steps);
 }
 
 /* Gives the thread a slot in the arena. Without one it has no stack, so it comes by here each time. */

@@ -105,8 +105,10 @@ void vti_thread_lose_line(const struct vti_thread *self);
 /* Counts tasks as lost, or what was said of their run, where there is no room to say so. */
 void vti_thread_lose_tasks(const struct vti_thread *self, unsigned count);
 
-/* Counts what a step said as lost; how many that makes in this process. Not only in the slow path. */
+/* Counts what a step said as lost, for want of room or of a number for the step; how many that makes in this process. Not only in the
+ * slow path. */
 uint64_t vti_thread_lose_step(const struct vti_thread *self);
+uint64_t vti_thread_lose_sourceless(const struct vti_thread *self);
 
 /* Blocks signals and nothing else; vti_slow_leave() must follow. */
 void vti_slow_block(struct vti_slow *slow);

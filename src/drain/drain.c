@@ -139,6 +139,7 @@ static void finish(struct vti_drain *drain, struct vti_target *process, enum vti
     drain->stats.tasks += process->task_count;
     drain->stats.task_actions += process->action_count;
     drain->stats.steps += process->step_count;
+    drain->stats.sourceless_steps += process->sourceless_steps.events;
     drain->stats.samples += process->sampling.samples;
     drain->stats.samples_cut += process->sampling.cut;
     drain->stats.sampling_stopped += process->sampling.is_stopped != 0;
@@ -244,9 +245,16 @@ static void rotate(struct vti_drain *drain)
     vti_recorder_show(drain->recorder);
 }
 
+static void take_off(uint64_t *sum, uint64_t lost)
+{
+    *sum -= lost < *sum ? lost : *sum;
+}
+
 /* `is_asked`: whoever stops a recording knows that the program goes on. */
 static void close_recording(struct vti_drain *drain, bool is_asked)
 {
+    const struct vti_writer_stats *file = &drain->stats.file;
+
     if (drain->is_closed)
         return;
     vti_cpu_feed_tick(drain->cpu, drain->processes, vti_clock_now_ns(), true);
@@ -263,12 +271,8 @@ static void close_recording(struct vti_drain *drain, bool is_asked)
     drain->stats.line_events += vti_recorder_c_lines(drain->recorder)->hits;
     drain->stats.counters_lost = vti_recorder_c_lines(drain->recorder)->lost;
     drain->error = vti_recorder_close(drain->recorder, &drain->stats);
-    drain->stats.tasks -= drain->stats.file.disk_lost_tasks < drain->stats.tasks
-                              ? drain->stats.file.disk_lost_tasks
-                              : drain->stats.tasks;
-    drain->stats.steps -= drain->stats.file.disk_lost_steps < drain->stats.steps
-                              ? drain->stats.file.disk_lost_steps
-                              : drain->stats.steps;
+    take_off(&drain->stats.tasks, file->disk_lost_tasks + file->gone_tasks);
+    take_off(&drain->stats.steps, file->disk_lost_steps + file->gone_steps);
     drain->stats.spans = drain->spans;
     drain->stats.cost_share = drain->thread_ticks > 0 ? drain->cost_ticks / drain->thread_ticks : 0;
     if (drain->stats.cost_share > 1) /* samples beside calls */

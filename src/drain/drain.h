@@ -47,6 +47,7 @@ struct vti_drain_stats {
     uint64_t tasks;                /* of task graphs */
     uint64_t task_actions;         /* what was done for these beside computing: transfers, disk */
     uint64_t steps;                /* messages, or batches of them, of steps */
+    uint64_t sourceless_steps;     /* lost: of steps beyond those that a process may have */
     uint32_t counters_lost;        /* modules whose counters of lines found no room */
     uint64_t samples, samples_cut; /* of native stacks; those that were not followed to their end */
     uint32_t sampling_stopped;     /* processes that needed the signal themselves */

@@ -211,6 +211,9 @@ static void add_stats(struct vti_writer_stats *sum, const struct vti_writer_stat
     sum->disk_lost += one->disk_lost;
     sum->disk_lost_tasks += one->disk_lost_tasks;
     sum->disk_lost_steps += one->disk_lost_steps;
+    sum->gone += one->gone;
+    sum->gone_tasks += one->gone_tasks;
+    sum->gone_steps += one->gone_steps;
     sum->blocks += one->blocks;
     sum->disk_error = one->disk_error;
 }

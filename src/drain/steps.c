@@ -59,31 +59,33 @@ static void write_block(struct vti_target *process)
 }
 
 /* Only what was not told yet. The sum is the program's: one that goes back tells nothing. */
-static void state_lost(struct vti_target *process)
+static void state_lost(struct vti_target *process, const struct vti_unplaced *sum,
+                       struct vti_told_loss *told, enum vti_loss_reason reason)
 {
-    const struct vti_unplaced *sum = &vti_arena_producer(process->arena)->lost_steps;
     uint64_t events = __atomic_load_n(&sum->events, __ATOMIC_ACQUIRE);
-    struct vti_loss_fact loss = {.reason = VTI_LOSS_STEPS,
+    struct vti_loss_fact loss = {.reason = reason,
                                  .process_plus_one = process->fact.process + 1,
                                  .last = __atomic_load_n(&sum->last, __ATOMIC_RELAXED)};
 
-    if (events <= process->lost_steps)
+    if (events <= told->events)
         return;
-    loss.events = events - process->lost_steps;
-    loss.first = process->lost_steps ? process->lost_steps_until
-                                     : __atomic_load_n(&sum->first, __ATOMIC_RELAXED);
-    process->lost_steps = events;
-    process->lost_steps_until = loss.last;
+    loss.events = events - told->events;
+    loss.first = told->events ? told->until : __atomic_load_n(&sum->first, __ATOMIC_RELAXED);
+    told->events = events;
+    told->until = loss.last;
     vti_recorder_loss(process->recorder, &loss);
 }
 
 void vti_steps_cut(struct vti_target *process, uint64_t now_ns, bool now)
 {
+    const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
     struct vti_step_lane *lane = process->steps;
 
     if (now || now_ns >= process->lost_steps_ns + LOST_INTERVAL_NS) {
         process->lost_steps_ns = now_ns;
-        state_lost(process);
+        state_lost(process, &producer->lost_steps, &process->lost_steps, VTI_LOSS_STEPS);
+        state_lost(process, &producer->sourceless_steps, &process->sourceless_steps,
+                   VTI_LOSS_STEPS_SOURCES);
     }
     if (!lane || !lane->count)
         return;

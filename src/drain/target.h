@@ -14,6 +14,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* What was told of a sum of losses that grows, and up to which tick. */
+struct vti_told_loss {
+    uint64_t events, until;
+};
+
 struct vti_target {
     struct vti_target *next;
     struct vti_recorder *recorder; /* borrowed */
@@ -42,8 +47,8 @@ struct vti_target {
     struct vti_task_lanes *tasks;      /* owned: of task graphs; NULL: none so far */
     struct vti_step_lane *steps;       /* owned: messages of steps; NULL: none so far */
     uint64_t step_count;
-    uint64_t lost_steps, lost_steps_until; /* told so far, and up to which tick */
-    uint64_t lost_steps_ns;                /* when that was last looked at */
+    struct vti_told_loss lost_steps, sourceless_steps;
+    uint64_t lost_steps_ns;      /* when those were last looked at */
     struct vti_carried *carried; /* owned: async spans that are open; NULL: none, or no spool */
     struct vti_gift *gifts;      /* owned: what it handed over */
     struct vti_cpu_threads *cpu; /* owned: CPU time of its threads; NULL: nobody looks at it */

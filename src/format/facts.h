@@ -117,8 +117,9 @@ enum vti_loss_reason {
     VTI_LOSS_PROCESS,
     VTI_LOSS_LINES,
     VTI_LOSS_SOURCES,
-    VTI_LOSS_STEPS,      /* that found no room in the buffers */
-    VTI_LOSS_STEPS_DISK, /* that the disk had no room for */
+    VTI_LOSS_STEPS,         /* that found no room in the buffers */
+    VTI_LOSS_STEPS_DISK,    /* that the disk had no room for */
+    VTI_LOSS_STEPS_SOURCES, /* of steps beyond those that a process may have */
 };
 
 struct vti_loss_fact {

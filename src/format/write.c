@@ -324,6 +324,8 @@ static void accept(struct vti_writer *writer, const struct vti_queued *queued, c
     } else if (queued->header.kind != 0) {
         vti_writer_note_fact(writer, writer->file_bytes);
     }
+    writer->tasks += queued->header.kind == VTI_TASKS ? queued->header.count : 0;
+    writer->steps += queued->header.kind == VTI_STEPS ? queued->header.count : 0;
     writer->file_bytes += queued->bytes;
 }
 
@@ -396,6 +398,9 @@ void vti_writer_stats(const struct vti_writer *writer, struct vti_writer_stats *
         .disk_lost = writer->disk_lost,
         .disk_lost_tasks = writer->disk_lost_tasks,
         .disk_lost_steps = writer->disk_lost_steps,
+        .gone = writer->is_gone ? writer->events + writer->tasks + writer->steps : 0,
+        .gone_tasks = writer->is_gone ? writer->tasks : 0,
+        .gone_steps = writer->is_gone ? writer->steps : 0,
         .disk_error = writer->disk_error,
         .blocks = (uint32_t)(writer->fact_offsets.len / sizeof(uint64_t)) + writer->end_blocks,
     };

@@ -24,6 +24,10 @@ struct vti_writer_stats {
     uint64_t disk_lost;   /* events, tasks and steps that the disk had no room for */
     uint64_t disk_lost_tasks;
     uint64_t disk_lost_steps;
+    uint64_t
+        gone; /* events, tasks and steps in a file that somebody removed or emptied before it was closed */
+    uint64_t gone_tasks;
+    uint64_t gone_steps;
     uint32_t blocks;
     int disk_error; /* errno of the last failed write, 0 if the last one went well */
 };

@@ -288,7 +288,7 @@ static int write_end(struct vti_writer *writer)
 }
 
 /* Somebody may have removed or emptied the file meanwhile, which writing to it does not tell. */
-static int check_file(const struct vti_writer *writer)
+static int check_file(struct vti_writer *writer)
 {
     struct vti_file_header header;
     uint8_t bytes[VTI_FILE_HEADER_BYTES];
@@ -296,12 +296,14 @@ static int check_file(const struct vti_writer *writer)
 
     if (fstat(writer->fd, &st) || !S_ISREG(st.st_mode))
         return 0;
+    writer->is_gone = true;
     if (st.st_nlink == 0)
         return vti_fail(VTI_E_WRITE, "%s: was removed while it was being written", writer->path);
     if (!read_whole(writer->fd, bytes, sizeof bytes, 0) ||
         vti_file_header_parse(bytes, sizeof bytes, &header))
         return vti_fail(VTI_E_WRITE, "%s: was changed by somebody else while it was being written",
                         writer->path);
+    writer->is_gone = false;
     return 0;
 }
 

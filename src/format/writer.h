@@ -34,6 +34,7 @@ struct vti_writer {
     struct vti_buf fact_offsets; /* of uint64_t: blocks in the file but EVENTS, INDEX and END */
     uint64_t file_bytes;         /* whole blocks in the file, with its header */
     uint64_t events;
+    uint64_t tasks, steps; /* entries of such blocks in the file */
     uint64_t lost_events;
     uint64_t disk_lost;
     uint64_t disk_lost_tasks;
@@ -43,6 +44,7 @@ struct vti_writer {
     int64_t tried_ns;     /* when that was */
     uint32_t end_blocks;  /* INDEX and END */
     bool is_index_broken; /* memory was short: there will be no end */
+    bool is_gone;         /* the file was removed or emptied by somebody else */
 };
 
 /* Writes what has gathered, whatever happened before; a full disk gives 0 and sets disk_error. */

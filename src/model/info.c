@@ -25,12 +25,22 @@ static const char *clock_name(uint32_t type)
 
 const char *vti_loss_reason_text(uint32_t reason)
 {
-    static const char *const texts[] = {
-        "unknown",          "buffers full",         "too many threads",
-        "disk full",        "overwritten as asked", "writer gone",
-        "damaged source",   "cut out by slice",     "stack too deep",
-        "call tree full",   "process not recorded", "lines full",
-        "source too large", "no room for steps",    "disk full: steps"};
+    static const char *const texts[] = {"unknown",
+                                        "buffers full",
+                                        "too many threads",
+                                        "disk full",
+                                        "overwritten as asked",
+                                        "writer gone",
+                                        "damaged source",
+                                        "cut out by slice",
+                                        "stack too deep",
+                                        "call tree full",
+                                        "process not recorded",
+                                        "lines full",
+                                        "source too large",
+                                        "no room for steps",
+                                        "disk full: steps",
+                                        "more than 4,096 sources of steps"};
 
     return texts[reason < sizeof texts / sizeof *texts ? reason : 0];
 }

@@ -252,14 +252,30 @@ int vti_step_log_next(struct vti_step_log *log, struct vti_step *step)
 
 /* ---- all of them --------------------------------------------------------------------------------- */
 
+bool vti_loss_is_of_steps(uint32_t reason)
+{
+    return reason == VTI_LOSS_STEPS || reason == VTI_LOSS_STEPS_DISK ||
+           reason == VTI_LOSS_STEPS_SOURCES;
+}
+
 uint64_t vti_steps_lost(const vt_recording *recording)
 {
     const struct vti_facts *facts = &recording->facts;
     uint64_t lost = 0;
 
     for (size_t i = 0; i < facts->loss_count; i++)
-        if (facts->losses[i].reason == VTI_LOSS_STEPS ||
-            facts->losses[i].reason == VTI_LOSS_STEPS_DISK)
+        if (vti_loss_is_of_steps(facts->losses[i].reason))
+            lost = vti_add_capped(lost, facts->losses[i].events);
+    return lost;
+}
+
+uint64_t vti_steps_sourceless(const vt_recording *recording)
+{
+    const struct vti_facts *facts = &recording->facts;
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < facts->loss_count; i++)
+        if (facts->losses[i].reason == VTI_LOSS_STEPS_SOURCES)
             lost = vti_add_capped(lost, facts->losses[i].events);
     return lost;
 }

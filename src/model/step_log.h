@@ -65,8 +65,12 @@ int vti_step_log_next(struct vti_step_log *log, struct vti_step *step);
 /* Behind the entry that was given last. */
 struct vti_step_place vti_step_log_place(const struct vti_step_log *log);
 
-/* How many were lost for want of room or disk, as far as the recording says by now. */
+/* Whether messages of steps are lost for such a reason, not events. */
+bool vti_loss_is_of_steps(uint32_t reason);
+
+/* How many were lost for want of room, of disk or of sources, as far as the recording says by now. */
 uint64_t vti_steps_lost(const vt_recording *recording);
+uint64_t vti_steps_sourceless(const vt_recording *recording); /* only the last of these */
 
 /* Whether there is any: quick, for reports. */
 bool vti_steps_are_there(const vt_recording *recording);

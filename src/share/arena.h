@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define VTI_ARENA_MAGIC 0x31414e4552415456u /* "VTARENA1" */
-#define VTI_ARENA_VERSION 8
+#define VTI_ARENA_VERSION 9
 #define VTI_PAGE 4096
 #define VTI_BLOCK_BYTES 65536
 #define VTI_BLOCK_RECORDS (VTI_BLOCK_BYTES / sizeof(struct vti_record) - 4)
@@ -110,12 +110,13 @@ struct vti_arena_producer {
     uint32_t site_count;
     uint32_t
         has_unseen_calls; /* that no hook could count: those that are lost are at least so many */
-    struct vti_unplaced without_slot; /* of threads beyond the slots */
-    struct vti_unplaced too_deep;     /* of spans that nest too deep for memory */
-    struct vti_unplaced lost_calls;   /* of threads beyond the slots, where no event is kept */
-    struct vti_unplaced lost_lines;   /* the same of lines */
-    struct vti_unplaced lost_tasks;   /* of runs whose end found no room to tell it */
-    struct vti_unplaced lost_steps;   /* messages of steps that found no room */
+    struct vti_unplaced without_slot;     /* of threads beyond the slots */
+    struct vti_unplaced too_deep;         /* of spans that nest too deep for memory */
+    struct vti_unplaced lost_calls;       /* of threads beyond the slots, where no event is kept */
+    struct vti_unplaced lost_lines;       /* the same of lines */
+    struct vti_unplaced lost_tasks;       /* of runs whose end found no room to tell it */
+    struct vti_unplaced lost_steps;       /* messages of steps that found no room */
+    struct vti_unplaced sourceless_steps; /* … of steps beyond those that have a number */
     struct vti_free_list slots;
     struct vti_free_list blocks;
     struct vti_free_list chunks;

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/json_scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +32,7 @@ struct vt_step {
     struct vti_buf waiting;      /* struct waiting, one for each */
     struct vti_buf extra;        /* metrics of the author's own, as members of an object */
     struct vti_json json;        /* writes those */
+    struct vti_buf document;     /* … as a document of their own */
     double tick_ns;
     struct vt_step_counts counts;
 };
@@ -102,6 +102,7 @@ void vt_step_free(vt_step *step)
         return;
     vt_producer_close(step->options.producer);
     vt_consumer_close(step->options.consumer);
+    vti_buf_fini(&step->document);
     vti_buf_fini(&step->extra);
     vti_buf_fini(&step->waiting);
     vti_buf_fini(&step->bytes);
@@ -199,33 +200,30 @@ void vt_step_metric_number(vt_step *step, const char *name, double value)
 
 int vt_step_send_metrics(vt_step *step, const char *json)
 {
-    struct vti_json_scan scan = {.at = json, .end = json + strlen(json)};
     struct vt_step_done done = {.step = step->number, .flags = VT_STEP_METRICS};
-    const char *begin;
+    int code = vti_step_said(vti_step_members(&step->document, step->options.source, json));
 
-    if (vti_json_peek(&scan) != '{')
-        return vti_step_said(
-            vti_fail(VTI_E_USAGE, "%s: metrics are a JSON object", step->options.source));
-    begin = scan.at;
-    vti_json_skip(&scan);
-    if (scan.failed)
-        return vti_step_said(vti_fail(VTI_E_USAGE, "%s: metrics are no JSON at byte %zu",
-                                      step->options.source, (size_t)(scan.at - json)));
-    done.extra = begin + 1;
-    done.extra_bytes = (size_t)(scan.at - begin) - 2;
+    if (code)
+        return code;
+    done.extra = (const char *)step->document.data;
+    done.extra_bytes = step->document.len;
     done.pre_ns = done.post_ns = done.produce_ns = VT_UNKNOWN;
     done.lag_ns = VT_LAG_UNKNOWN;
     vt_step_put(&done);
     return 0;
 }
 
+/* When it was received, and when each phase was over, well or not; 0: it did not come to that. */
 struct times {
-    uint64_t received, executing, executed, sent, over; /* 0: it did not come to that */
+    uint64_t received, prepared, executed, sent, produced;
+    uint64_t over;
 };
 
 static uint64_t between(const vt_step *step, uint64_t from, uint64_t to)
 {
-    return from && to > from ? (uint64_t)((double)(to - from) * step->tick_ns) : 0;
+    if (!from || !to)
+        return VT_UNKNOWN;
+    return to > from ? (uint64_t)((double)(to - from) * step->tick_ns) : 0;
 }
 
 static void record(vt_step *step, size_t count, const struct times *times, bool is_failed)
@@ -239,10 +237,10 @@ static void record(vt_step *step, size_t count, const struct times *times, bool 
         .received = times->received,
         .sent = last,
         .execute_ns = between(step, times->received, last),
-        .pre_ns = options->pre_execute ? between(step, times->received, times->executing)
+        .pre_ns = options->pre_execute ? between(step, times->received, times->prepared)
                                        : VT_UNKNOWN,
         .post_ns = options->post_execute ? between(step, times->executed, times->sent) : VT_UNKNOWN,
-        .produce_ns = options->producer ? between(step, times->sent, times->over) : VT_UNKNOWN,
+        .produce_ns = options->producer ? between(step, times->sent, times->produced) : VT_UNKNOWN,
         .lag_ns = VT_LAG_UNKNOWN,
     };
 
@@ -267,9 +265,10 @@ static int execute(vt_step *step, size_t count, struct times *times)
 
     if (options->pre_execute)
         code = options->pre_execute(step, step->messages, count, options->user);
-    times->executing = options->pre_execute ? vt_task_clock() : times->received;
-    if (!code)
-        code = options->execute(step, step->messages, count, options->user);
+    times->prepared = options->pre_execute ? vt_task_clock() : times->received;
+    if (code)
+        return code;
+    code = options->execute(step, step->messages, count, options->user);
     times->executed = vt_task_clock();
     if (!code && options->post_execute) {
         code = options->post_execute(step, step->messages, count, options->user);
@@ -284,7 +283,7 @@ static int execute(vt_step *step, size_t count, struct times *times)
 static int deal_with(vt_step *step, size_t count)
 {
     struct times times = {.received = vt_task_clock()};
-    bool is_failed;
+    bool is_executed, is_failed;
     int code;
 
     vti_step_forget();
@@ -292,11 +291,13 @@ static int deal_with(vt_step *step, size_t count)
     vti_buf_clear(&step->waiting);
     code = execute(step, count, &times);
     is_failed = code != 0;
+    is_executed = !is_failed;
     if (!code && step->waiting.len) {
         code = vti_step_said(produce(step));
         is_failed = code != 0;
     }
     times.over = step->options.producer || is_failed ? vt_task_clock() : times.sent;
+    times.produced = is_executed ? times.over : 0;
     step->counts.messages += count;
     step->counts.batches++;
     step->counts.failed += is_failed;

@@ -2,6 +2,8 @@
 #ifndef VENTURI_STEP_STEP_H
 #define VENTURI_STEP_STEP_H
 
+#include "base/buf.h"
+
 #include <stdbool.h>
 #include <venturi/step.h>
 
@@ -19,6 +21,9 @@ int vti_step_open_kafka_out(struct vt_producer **producer, const char *rest,
 int vti_step_said(int code);
 bool vti_step_is_said(void);
 void vti_step_forget(void);
+
+/* The members of the JSON object, on one line, into `out`. 0, or a negative code after vti_fail(): it is none. */
+int vti_step_members(struct vti_buf *out, const char *source, const char *json);
 
 /* The value of a setting, or NULL. */
 const char *vti_step_setting(const struct vt_setting *settings, const char *name);

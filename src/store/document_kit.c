@@ -14,6 +14,10 @@
 
 #define DAY_NS (INT64_C(86400) * 1000000000)
 #define NAME_MOST 255 /* bytes of an index name, as Elasticsearch has it */
+#define CAPITAL_DOTTED_I 0x130u
+#define COMBINING_DOT 0x307u
+#define CAPITAL_SIGMA 0x3a3u
+#define FINAL_SIGMA 0x3c2u
 
 /* ---- ids ------------------------------------------------------------------------------------- */
 
@@ -115,16 +119,46 @@ size_t vti_time_text(char to[VTI_TIME_TEXT], int64_t time_ns)
 
 /* ---- names of indices ------------------------------------------------------------------------ */
 
-/* Lower case as it is in Unicode, whatever this program's locale; without such a locale what is not ASCII becomes '_'. */
-static uint32_t lower(uint32_t character)
+/* Whatever this program's locale; 0: the machine has none. */
+static locale_t unicode(void)
 {
     static _Thread_local locale_t locale;
 
-    if (character < 0x80)
-        return (uint32_t)tolower((int)character);
     if (!locale)
         locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
-    return locale ? (uint32_t)towlower_l((wint_t)character, locale) : '_';
+    return locale;
+}
+
+/* Lower case as it is in Unicode; without such a locale what is not ASCII becomes '_'. */
+static uint32_t lower(uint32_t character)
+{
+    if (character < 0x80)
+        return (uint32_t)tolower((int)character);
+    return unicode() ? (uint32_t)towlower_l((wint_t)character, unicode()) : '_';
+}
+
+static bool is_cased(const char *text, size_t left)
+{
+    uint32_t character;
+
+    return left && unicode() && vti_utf8_get((const uint8_t *)text, left, &character) &&
+           towlower_l((wint_t)character, unicode()) != towupper_l((wint_t)character, unicode());
+}
+
+/* Two letters are no single one in lower case, or not always the same: as Python's lower() has them, and so APF. How many characters
+ * that makes. */
+static unsigned lower_as_python(uint32_t character, bool is_after_letter, const char *next,
+                                size_t left, uint32_t to[2])
+{
+    to[0] = lower(character);
+    to[1] = COMBINING_DOT;
+    if (!unicode())
+        return 1;
+    if (character == CAPITAL_SIGMA && is_after_letter && !is_cased(next, left))
+        to[0] = FINAL_SIGMA;
+    if (character == CAPITAL_DOTTED_I)
+        to[0] = 'i';
+    return character == CAPITAL_DOTTED_I ? 2 : 1;
 }
 
 /* What Elasticsearch refuses in a name. */
@@ -162,8 +196,11 @@ static size_t put_character(char *to, uint32_t character)
 static size_t put_name(char *to, size_t len, size_t most, const char *text)
 {
     size_t left = strlen(text);
+    bool is_after_letter = false;
 
     while (left && len + 4 <= most) {
+        uint32_t lowered[2];
+        unsigned count;
         uint32_t character;
         size_t bytes = vti_utf8_get((const uint8_t *)text, left, &character);
 
@@ -171,8 +208,10 @@ static size_t put_name(char *to, size_t len, size_t most, const char *text)
             bytes = 1;
             character = '_';
         }
-        character = lower(character);
-        len += put_character(to + len, is_refused(character) ? '_' : character);
+        count = lower_as_python(character, is_after_letter, text + bytes, left - bytes, lowered);
+        for (unsigned i = 0; i < count; i++)
+            len += put_character(to + len, is_refused(lowered[i]) ? '_' : lowered[i]);
+        is_after_letter = is_cased(text, left);
         text += bytes;
         left -= bytes;
     }

@@ -8,6 +8,7 @@
  *   fork      a child goes on with its parent's step, and with one of its own
  *   odd       one message of each kind, texts of all lengths, times that make no sense
  *   many      more steps than there may be
+ *   beyond    the same, each of which says something, in a thread of its own after that, and is killed
  */
 #include "program.h"
 
@@ -154,6 +155,37 @@ static void make_many(void)
     exit(0);
 }
 
+static void *put_all(void *arg)
+{
+    struct vt_step_done done = blank;
+    const uint32_t *all = arg;
+
+    for (long i = 0; i < count; i++) {
+        done.step = all[i];
+        vt_step_put(&done);
+    }
+    return NULL;
+}
+
+static void put_beyond(void)
+{
+    uint32_t *all = calloc((size_t)count, sizeof *all);
+    pthread_t thread;
+    char name[32];
+
+    for (long i = 0; all && i < count; i++) {
+        snprintf(name, sizeof name, "Step%ld", i);
+        all[i] = vt_step_source(name, NULL, NULL);
+    }
+    if (!all || pthread_create(&thread, NULL, put_all, all))
+        exit(3);
+    pthread_join(thread, NULL);
+    all[0] = all[count - 1];
+    count = 1;
+    put_all(all); /* by a thread that has said nothing before */
+    raise(SIGKILL);
+}
+
 static void fork_child(void)
 {
     pid_t child = fork();
@@ -178,6 +210,8 @@ int main(int argc, char **argv)
     steps[1] = vt_step_source("Saver", "alerts", NULL);
     if (!strcmp(mode, "many"))
         make_many();
+    if (!strcmp(mode, "beyond"))
+        put_beyond();
     if (!strcmp(mode, "odd"))
         put_odd();
     else if (!strcmp(mode, "stopped"))

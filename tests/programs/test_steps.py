@@ -138,6 +138,24 @@ def test_many_steps():
     assert done.returncode == 0 and json.loads(done.stdout) == {"made": 4096, "last": 0, "again": 1}
 
 
+def test_steps_beyond_those_that_there_may_be(record):
+    """Their messages are lost, each is counted under a reason of its own, and every place says so: also if the program is killed."""
+    run = record("steps", "beyond", 5000)
+    assert run.code in (137, -9)
+    rows = steps_of(run.recording)
+    lost = 5000 + 1 - (4096 - 2)
+    assert len(rows) == 4096 - 2 and run.recording.info["lost_steps"] == run.recording.lost == lost
+    assert [(row["reason"], row["events"]) for row in run.recording.query("SELECT reason, sum(events) AS events FROM losses GROUP BY reason")] == [
+        ("more than 4,096 sources of steps", lost)]
+    assert ", 4.09 k step records, %d lost" % lost in run.done.stderr
+    assert "venturi: a process had more than 4,096 sources of steps: %d step records of others are lost\n" % lost in run.done.stderr
+    assert "--buffer" not in run.done.stderr, "which would not help"
+    said = findings(run.path)
+    assert said["lost-steps"].startswith("%d records of steps were lost because a process had more than 4,096 sources of steps, " % lost)
+    assert "losses" not in said
+    assert "more than 4,096 sources of steps" in tool("info", run.path).stdout
+
+
 def test_without_a_recording():
     done = subprocess.run([program("steps"), "plain", "1000"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and json.loads(done.stdout) == {"count": 1000}

@@ -3,7 +3,8 @@
  *
  *     steps_of_c MESSAGES BATCH MODE      MODE: good, fail (every third batch, and ends), skip (the same, and goes on), stop (after two
  *                                         batches), slow (2 ms in each phase), metrics, own (an own document for each batch), endless
- *                                         (no end until it is told to stop by SIGTERM)
+ *                                         (no end until it is told to stop by SIGTERM), phases (the first batch fails in pre_execute, the
+ *                                         next ones in execute, post_execute and while producing; those after them are good)
  */
 #include <signal.h>
 #include <stdio.h>
@@ -59,11 +60,19 @@ static int commit(struct vt_consumer *consumer)
     return 0;
 }
 
+/* Whether it is to fail in this phase: 1 pre_execute, 2 execute, 3 post_execute, 4 producing. */
+static int fails_in(unsigned phase, unsigned batch)
+{
+    return !strcmp(mode, "phases") && phase == batch
+               ? vt_step_fail("batch %u fails in phase %u", batch, phase)
+               : 0;
+}
+
 static int take(struct vt_producer *producer, const struct vt_message *message)
 {
     (void)producer, (void)message;
     sent++;
-    return 0;
+    return fails_in(4, batches);
 }
 
 static int flush(struct vt_producer *producer, int timeout_ms)
@@ -75,9 +84,48 @@ static int flush(struct vt_producer *producer, int timeout_ms)
 
 static int pre(vt_step *step, const struct vt_message *messages, size_t count, void *user)
 {
+    (void)messages, (void)count, (void)user;
+    nap();
+    batches = (unsigned)vt_step_count(step).batches;
+    return fails_in(1, batches + 1);
+}
+
+static int post(vt_step *step, const struct vt_message *messages, size_t count, void *user)
+{
     (void)step, (void)messages, (void)count, (void)user;
     nap();
-    return 0;
+    return fails_in(3, batches);
+}
+
+/* Those that are taken, and those that are not. */
+static int send_documents(vt_step *step)
+{
+    static const char *const good[] = {"{\"own\": {\"batch\": 1}}",
+                                       " \n{\"x\":1,\r\n\t\"y\" :\n[\"a  b\\n\\\"\",2]\n}\n", "{}",
+                                       "{ }"};
+    static const char *const bad[] = {"[1]",
+                                      "",
+                                      "{",
+                                      "}",
+                                      "{\"a\":NaN}",
+                                      "{\"a\":01}",
+                                      "{\"a\":1,}",
+                                      "{\"a\":1}x",
+                                      "{\"a\":1 2}",
+                                      "{\"a\":\"\n\"}",
+                                      "{\"a\":\"\xff\"}",
+                                      "{\"a\":1}{}",
+                                      "{\"a\":\"}",
+                                      "{\"a\" 1}",
+                                      "{\"a\":[1}"};
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (vt_step_send_metrics(step, good[i]))
+            return -1;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (vt_step_send_metrics(step, bad[i]) != VT_STEP_BAD_METRICS || !*vt_step_error())
+            return vt_step_fail("taken: bad %zu", i);
+    return vt_step_send_metrics(step, NULL) == VT_STEP_BAD_METRICS ? 0 : -1;
 }
 
 static int execute(vt_step *step, const struct vt_message *messages, size_t count, void *user)
@@ -94,8 +142,9 @@ static int execute(vt_step *step, const struct vt_message *messages, size_t coun
         vt_step_metric_integer(step, "batch", batches);
         vt_step_metric_number(step, "share", 0.25);
     }
-    if (!strcmp(mode, "own") && (vt_step_send_metrics(step, "{\"own\": {\"batch\": 1}}") ||
-                                 !vt_step_send_metrics(step, "[1]")))
+    if (!strcmp(mode, "own") && send_documents(step))
+        return -1;
+    if (fails_in(2, batches))
         return -1;
     for (size_t i = 0; i < count; i++)
         if (vt_step_produce(step, messages[i].data, messages[i].bytes))
@@ -126,9 +175,11 @@ int main(int argc, char **argv)
     numbers.count = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10;
     options.batch = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
     mode = argc > 3 ? argv[3] : mode;
-    options.skip_failed = !strcmp(mode, "skip");
-    if (!strcmp(mode, "slow"))
-        options.pre_execute = options.post_execute = pre;
+    options.skip_failed = !strcmp(mode, "skip") || !strcmp(mode, "phases");
+    if (!strcmp(mode, "slow") || !strcmp(mode, "phases")) {
+        options.pre_execute = pre;
+        options.post_execute = post;
+    }
     if (!strcmp(mode, "endless"))
         numbers.count = 4000000000u;
     the_step = vt_step_new(&options);

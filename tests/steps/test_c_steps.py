@@ -65,6 +65,14 @@ def test_failures_are_stepped_over_if_asked(c_step):
     assert [row["failed"] for row in rows] == [0, 0, 1] * 3
 
 
+def test_phases_that_it_did_not_come_to_have_no_time(c_step):
+    counted, rows = c_step(15, 3, "phases")
+    assert counted["batches"] == 5 and counted["failed"] == 4, "batches, not messages"
+    assert [row["failed"] for row in rows] == [1, 1, 1, 1, 0]
+    there = [tuple(row[key] is not None for key in ("pre_ns", "post_ns", "produce_ns")) for row in rows]
+    assert there == [(True, False, False)] * 2 + [(True, True, False)] + [(True, True, True)] * 2
+
+
 def test_stop_ends_after_the_batch(c_step):
     counted, rows = c_step(100, 5, "stop")
     assert counted["code"] == 0 and counted["messages"] == 10 and len(rows) == 2
@@ -77,8 +85,8 @@ def test_own_metrics_stand_beside(c_step):
 
 def test_own_documents(c_step):
     counted, rows = c_step(2, 1, "own")
-    assert counted["code"] == 0, "an array is refused, an object is taken"
-    assert [row["extra"] for row in rows if row["kind"] == "metrics"] == [{"own": {"batch": 1}}] * 2
+    assert counted["code"] == 0, "what is no JSON object is refused, an object of several lines is taken"
+    assert [row["extra"] for row in rows if row["kind"] == "metrics"] == [{"own": {"batch": 1}}, {"x": 1, "y": ["a  b\n\"", 2]}, {}, {}] * 2
     assert len([row for row in rows if row["kind"] == "step"]) == 2
 
 

@@ -1,8 +1,9 @@
-"""A disk that is full: the closing line says what was recorded, what was lost, and why."""
+"""A disk that is full, or a spool that somebody removes: the closing lines say what was recorded, what was lost, and why."""
 import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 
 import pytest
@@ -64,3 +65,20 @@ def test_a_recording_that_cannot_be_closed(tmp_path):
     held = "".join(", %d step record%s" % (n, "" if n == 1 else "s") for n in [there["steps"]] if n)
     assert not there["closed"] and re.fullmatch(r"venturi: it.vt  [.\d]+ k?B, not closed: it holds 0 events%s" % held, err[1]), err
     assert re.fullmatch(r"venturi: the disk was full, and lost are \d step records?: `venturi info` says when", err[2]), err
+
+
+def test_a_spool_that_is_removed(tmp_path):
+    """What was written into it is nowhere, and counted as that."""
+    spool = tmp_path / "sp"
+    process = subprocess.Popen([VENTURI, "run", "--spool", "sp", "--", program("tests", "steps", "copy"), "-", "-"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    process.stdin.write("one\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "one\n"
+    name = next(each for each in os.listdir(spool) if each.endswith(".vt"))
+    shutil.rmtree(spool)
+    err = process.communicate("two\n")[1].splitlines()[1:]  # after the program's own line
+    assert process.returncode == 0
+    assert err[0] == "venturi: %s/%s: was removed while it was being written" % (spool, name)
+    assert re.fullmatch(r"venturi: sp  [.\d]+ k?B written, not closed: files that were closed before held 0 events", err[1]), err
+    assert err[2:] == ["venturi: with what was removed are lost 2 step records"]

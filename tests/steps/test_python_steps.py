@@ -205,6 +205,24 @@ print(json.dumps([ORDER.count("commit"), len(Kept.messages)]))
     assert run.said == [3, 2] and [row["failed"] for row in run.steps] == [0, 1, 0]
 
 
+def test_phases_that_it_did_not_come_to_have_no_time(newest):
+    run = newest.record(LATER + '''
+class Fails(LaterStep):
+    def pre_execute(self, messages): return self.at(1, messages)
+    def execute(self, messages): return self.at(2, messages)
+    def post_execute(self, messages): return self.at(3, messages)
+    def pre_produce(self, messages): return self.at(4, messages)
+    def at(self, phase, messages):
+        if messages[0]["n"] == phase:
+            raise ValueError(phase)
+        return messages
+Fails(config=config([{"n": number} for number in range(1, 6)], SKIP_FAILED=True)).start()
+''')
+    assert [row["failed"] for row in run.steps] == [1, 1, 1, 1, 0]
+    there = [tuple(row[key] is not None for key in ("pre_ns", "post_ns", "produce_ns")) for row in run.steps]
+    assert there == [(True, False, False)] * 2 + [(True, True, False)] + [(True, True, True)] * 2
+
+
 def test_an_interrupt_is_no_failure(newest):
     run = newest.record(EARLY + '''
 class Interrupted(EarlyStep):
@@ -425,6 +443,12 @@ def test_a_step_without_a_consumer(newest):
     done = newest.record(STEP_WITHOUT_CONSUMER % "{}")
     assert done.said == [{}] and done.done.stderr.startswith("Lonely has no consumer: it gets one empty message. CONSUMER_CONFIG, or the argument consumer, names one\n")
     assert [row["messages"] for row in done.steps] == [1]
+
+
+def test_names_do_nothing_to_a_terminal(newest):
+    done = newest.record("from venturi.step import GenericStep\n"
+                         "type('L\\x1b[31m\\n\\xe9', (GenericStep,), {'execute': lambda self, messages: {}})(config={}).start()\n")
+    assert done.done.stderr.startswith("L\\x1b[31m\\n\xe9 has no consumer: ")
 
 
 def test_an_author_may_set_the_consumer_himself(newest):

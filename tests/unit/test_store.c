@@ -89,6 +89,13 @@ static void test_index_names(void **state)
     assert_ptr_equal(
         vti_index_daily(&names, "test_step", "MyStep", INT64_C(1590105601) * 1000000000), first);
     assert_string_equal(vti_index_daily(&names, "", "", 0), "x-19700101");
+    /* As Python has them in lower case: \u0130stanbul, \u039f\u03a3\u039f\u03a3, \u03a3\u03a3A1. */
+    assert_string_equal(vti_index_daily(&names, "p", "\u0130stanbul", 0),
+                        "p-i\u0307stanbul-19700101");
+    assert_string_equal(vti_index_daily(&names, "p", "\u039f\u03a3\u039f\u03a3", 0),
+                        "p-\u03bf\u03c3\u03bf\u03c2-19700101");
+    assert_string_equal(vti_index_daily(&names, "\u03a3", "\u03a3\u03a3A1\u03a3", 0),
+                        "\u03c3-\u03c3\u03c3a1\u03c3-19700101");
     assert_string_equal(vti_index_daily(&names, "a\xff", "\xc3\x89", 0), "a_-\xc3\xa9-19700101");
     vti_index_names_fini(&names);
 }

@@ -12,6 +12,11 @@ _OURS = {
 }
 
 
+def shown(name: str) -> str:
+    """For a line that somebody reads: what would do something to his terminal is written as its number."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 class SettingsError(ValueError):
     """What STEP_CONFIG says cannot be done; the message says what to change."""
 
@@ -37,4 +42,4 @@ def get_class(name: Any) -> Any:
     try:
         return getattr(found, last)
     except AttributeError:
-        raise SettingsError("%s has no %s" % (module, last)) from None
+        raise SettingsError("%s has no %s" % (shown(module), shown(last))) from None

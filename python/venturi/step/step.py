@@ -9,7 +9,7 @@ import os
 from typing import Any, Dict, List, Optional, Tuple
 
 from .. import _venturi
-from ._classes import SettingsError, get_class
+from ._classes import SettingsError, get_class, shown
 from ._metrics import Metrics, document, extras_of
 from .consumers import GenericConsumer
 from .producers import GenericProducer
@@ -231,10 +231,10 @@ class GenericStep:
     def _check_consumer(self) -> None:
         """Nobody has named one: as with APF there is one empty message, which is what a step wants that runs once; settings for a consumer that is not there
         are a mistake. Looked at late, because authors may set self.consumer by themselves."""
-        name = self.__class__.__name__
+        name = shown(self.__class__.__name__)
         if self.consumer_config:
             raise SettingsError("%s: CONSUMER_CONFIG has %s but no CLASS, so nobody reads messages: name one, such as "
-                                "\"CLASS\": \"venturi.step.consumers.JSONConsumer\"" % (name, ", ".join(map(str, self.consumer_config))))
+                                "\"CLASS\": \"venturi.step.consumers.JSONConsumer\"" % (name, ", ".join(shown(str(key)) for key in self.consumer_config)))
         self.logger.warning("%s has no consumer: it gets one empty message. CONSUMER_CONFIG, or the argument consumer, names one", name)
 
     def _work_early(self, message: Any) -> None:
