@@ -1,10 +1,12 @@
 """Running the benchmark programs: figures from their JSON lines, processor time, recordings."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 
 class Failed(Exception):
@@ -105,6 +107,29 @@ def record(bench, name, command):
     size = os.path.getsize(recording)
     os.unlink(recording)
     return output, info, size, cpu_ns
+
+
+def first_picture_s(venturi, recording):
+    """From starting `venturi serve` to the first picture of all of a recording, 2,000 pixels wide."""
+    before = time.perf_counter()
+    server = subprocess.Popen([venturi, "serve", recording, "--port", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+    try:
+        for line in server.stderr:
+            found = re.search(r"(http://127\.0\.0\.1:\d+)/status\?token=(\w+)", line)
+            if found:
+                break
+        else:
+            raise Failed("venturi serve: it did not say where it is")
+        request = urllib.request.Request(found[1] + "/api/window?pixels=2000", headers={"Authorization": "Bearer " + found[2]})
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
+            if not json.load(answer)["tracks"]:
+                raise Failed("venturi serve: a picture without tracks")
+        return time.perf_counter() - before
+    finally:
+        server.terminate()
+        server.wait()
+        server.stderr.close()
 
 
 def spawn_ms(command, runs):

@@ -68,6 +68,7 @@ ROWS = [
     ("see_crashed", "  … and its first window", None, None, 1, None),
     ("window_warm", "window of 2,000 pixels", None, None, 1, ("value", "<=", 1)),
     ("window_cold", "  seen for the first time", None, None, 1, None),
+    ("first_picture", "  first picture of venturi serve", None, None, 1, ("value", "<=", 1)),
     ("stats", "statistics, per event", None, None, 1, None),
     ("page", "page of {spans} spans", None, None, 1, None),
     ("page_bytes", "  bytes per span", None, None, 1, ("value", "<=", 7)),
