@@ -8,11 +8,13 @@
 
 #include "base/error.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LEVELS 3
 #define POINTS_MOST 5000
@@ -119,6 +121,15 @@ static int prepare(struct vti_history *history)
     return code;
 }
 
+/* A new file is for its owner alone, whatever SQLite and the umask would make of it. That it cannot be made is said by who opens it. */
+static void make_private(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        close(fd);
+}
+
 int vti_history_open(struct vti_history **result, const char *path)
 {
     struct vti_history *history = calloc(1, sizeof *history);
@@ -128,6 +139,8 @@ int vti_history_open(struct vti_history **result, const char *path)
     *result = NULL;
     if (!history)
         return vti_fail(VTI_E_NOMEM, "out of memory");
+    if (path)
+        make_private(path);
     if (sqlite3_open_v2(path ? path : ":memory:", &history->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
         code = vti_fail(VTI_E_OPEN, "%s: cannot open it: %s", path ? path : "history",

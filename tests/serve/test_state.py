@@ -280,6 +280,7 @@ def test_history_file(serve, monitored, tmp_path):
     server = serve(program.path, "--history", path)
     wait_for(lambda: len(server.json("/api/history")["times_ms"]) > 10, "history")
     assert server.stop() == 0
+    assert path.stat().st_mode & 0o777 == 0o600
     again = serve(program.path, "--history", path)
     assert len(again.json("/api/history?names=cpu&points=5000")["times_ms"]) > 10
     other = tmp_path / "other.db"
