@@ -427,6 +427,7 @@ static void end(struct follower *follower)
 int vti_ship_run(const struct vti_ship_options *options, struct vti_ship_result *result)
 {
     struct follower *follower = calloc(1, sizeof *follower);
+    char why[1024];
     int code;
 
     memset(result, 0, sizeof *result);
@@ -442,7 +443,9 @@ int vti_ship_run(const struct vti_ship_options *options, struct vti_ship_result 
         options->begun();
     if (!code)
         code = follow_all(follower);
-    end(follower);
+    if (code)
+        snprintf(why, sizeof why, "%s", vti_error_message(code));
+    end(follower); /* looks around once more, and may find another fault than the one that counts */
     free(follower);
-    return code;
+    return code ? vti_fail(code, "%s", why) : 0;
 }
