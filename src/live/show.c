@@ -147,13 +147,30 @@ void vti_live_summary(const struct vti_live *live, struct vti_live_summary *summ
 
 /* ---- processes --------------------------------------------------------------------------------- */
 
-/* What RESOURCES has of a process that records, by its id; of a spool the newest file has it. */
-static const struct vti_watched_process *watched_of(const struct vti_source *source, uint32_t id)
+/* What RESOURCES has of the processes that record; of a spool the newest file has it. */
+static int find_watched(struct vti_source *source)
 {
-    for (size_t i = source->watched_count; i-- > 0;)
-        if (source->watched[i].process_plus_one == id + 1)
-            return &source->watched[i];
-    return NULL;
+    const struct vti_ids *ids = &source->recording->facts.process_ids;
+
+    if (source->watched_at_room < ids->count) {
+        size_t room = 2 * (size_t)ids->count;
+        uint32_t *grown = realloc(source->watched_at, room * sizeof *grown);
+
+        if (!grown)
+            return VTI_E_NOMEM;
+        source->watched_at = grown;
+        source->watched_at_room = room;
+    }
+    if (ids->count)
+        memset(source->watched_at, 0, ids->count * sizeof *source->watched_at);
+    for (size_t i = 0; i < source->watched_count; i++) {
+        uint32_t id_plus_one = source->watched[i].process_plus_one;
+        int64_t at = id_plus_one ? vti_ids_find(ids, id_plus_one - 1) : -1;
+
+        if (at >= 0)
+            source->watched_at[at] = (uint32_t)i + 1;
+    }
+    return 0;
 }
 
 static int show_process(struct vti_live *live, struct vti_source *source, uint32_t at)
@@ -168,7 +185,7 @@ static int show_process(struct vti_live *live, struct vti_source *source, uint32
         return VTI_E_NOMEM;
     vt_recording_process(source->recording, at, &info);
     host = vti_ids_find(&facts->host_ids, info.host);
-    watched = watched_of(source, info.id);
+    watched = source->watched_at[at] ? &source->watched[source->watched_at[at] - 1] : NULL;
     process->recording = source->number;
     process->id = info.id;
     process->pid = info.pid;
@@ -194,18 +211,15 @@ static int show_watched(struct vti_live *live, struct vti_source *source,
                         const struct vti_watched_process *watched)
 {
     struct vti_live_process *process = vti_live_list_add(&live->processes, sizeof *process);
-    const struct vti_watched_process *parent = NULL;
+    const uint32_t parent_key[2] = {watched->tree, watched->parent};
+    int64_t parent = vti_map_find(source->watched_map, parent_key, sizeof parent_key);
 
     if (!process)
         return VTI_E_NOMEM;
-    for (size_t i = 0; i < source->watched_count && !parent; i++)
-        if (source->watched[i].tree == watched->tree &&
-            source->watched[i].number == watched->parent)
-            parent = &source->watched[i];
     process->recording = source->number;
     process->id = VTI_LIVE_NONE;
     process->pid = watched->pid;
-    process->parent_pid = parent ? parent->pid : 0;
+    process->parent_pid = parent < 0 ? 0 : source->watched[parent].pid;
     process->name = watched->name;
     process->command = watched->command;
     process->host = source->recording->facts.host_ids.count ? source->recording->facts.hosts[0].name
@@ -232,8 +246,9 @@ static bool is_shown(const struct vti_live *live, size_t at)
 
 static int show_processes(struct vti_live *live, struct vti_source *source)
 {
-    int code = 0;
+    int code = find_watched(source);
 
+    source->shown_first = live->processes.count;
     for (uint32_t i = 0; i < source->recording->facts.process_ids.count && !code; i++)
         code = show_process(live, source, i);
     for (size_t i = 0; i < source->watched_count && !code; i++)
@@ -244,25 +259,23 @@ static int show_processes(struct vti_live *live, struct vti_source *source)
 
 /* ---- threads ----------------------------------------------------------------------------------- */
 
-static uint32_t process_index(const struct vti_live *live, uint32_t recording, uint32_t id)
+/* Its place in what is shown. */
+static uint32_t process_index(const struct vti_source *source, uint32_t id)
 {
-    const struct vti_live_process *processes = live->processes.items;
+    int64_t at = vti_ids_find(&source->recording->facts.process_ids, id);
 
-    for (size_t i = 0; i < live->processes.count; i++)
-        if (processes[i].id == id && processes[i].recording == recording)
-            return (uint32_t)i;
-    return VTI_LIVE_NONE;
+    return at < 0 ? VTI_LIVE_NONE : (uint32_t)(source->shown_first + (size_t)at);
 }
 
 /* The innermost span that is open, and for how long. */
 static void show_open(struct vti_live *live, struct vti_source *source,
                       struct vti_source_track *track, struct vti_live_thread *thread)
 {
-    const struct vti_matcher *matcher = &track->matcher;
+    const struct vti_matcher *matcher = track->matcher;
     const struct vti_frame *frame;
 
     thread->open = VTI_LIVE_NONE;
-    if (!thread->is_running || !matcher->depth)
+    if (!thread->is_running || !matcher || !matcher->depth)
         return;
     frame = &matcher->frames[matcher->depth - 1];
     thread->depth = (uint32_t)matcher->depth;
@@ -284,12 +297,13 @@ static int show_thread(struct vti_live *live, struct vti_source *source, uint32_
         return VTI_E_NOMEM;
     thread->recording = source->number;
     thread->track = of->id;
-    thread->process = process_index(live, source->number, of->process);
+    thread->process = process_index(source, of->process);
     thread->tid = of->tid;
     thread->name = of->name ? of->name : "";
     /* One with spans open is said to have been alive so long, which is no end. */
     thread->is_running = source->is_growing &&
-                         (!of->end || track->matcher.depth || of->last > of->end) &&
+                         (!of->end || of->last > of->end ||
+                          (track->matcher && track->matcher->depth)) &&
                          (thread->process == VTI_LIVE_NONE ||
                           processes[thread->process].is_running);
     thread->events = track->events;

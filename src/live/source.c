@@ -108,6 +108,7 @@ void vti_source_close(struct vti_source *source)
     free(source->meters);
     free(source->points);
     vti_map_free(source->watched_map);
+    free(source->watched_at);
     vt_recording_close(source->recording);
     free(source->path);
     free(source);
@@ -316,6 +317,7 @@ static int take_events(struct vti_source *source, int64_t until_ns)
                 source->blocks_done++;
             }
             is_more |= track->next_block < count;
+            vti_source_settle_track(source, i);
             if (vti_tick_is_over(until_ns))
                 return 0;
         }

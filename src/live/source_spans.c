@@ -26,11 +26,32 @@ struct vti_source_track *vti_source_track_at(struct vti_source *source, uint32_t
     return source->tracks[at];
 }
 
+static void drop_matcher(struct vti_source_track *track)
+{
+    if (track->matcher)
+        vti_matcher_fini(track->matcher);
+    free(track->matcher);
+    free(track->groups);
+    track->matcher = NULL;
+    track->groups = NULL;
+    track->group_count = track->group_room = 0;
+}
+
+/* A pipeline may start threads and processes for as long as it runs: of those that are over little is kept. */
+void vti_source_settle_track(struct vti_source *source, uint32_t at)
+{
+    const struct vti_track *of = source->recording->facts.tracks[at];
+    struct vti_source_track *track = source->tracks[at];
+
+    if (track->matcher && of->end && of->last <= of->end && !track->matcher->depth &&
+        track->next_block == vti_blocks_count(of))
+        drop_matcher(track);
+}
+
 void vti_source_tracks_fini(struct vti_source *source)
 {
     for (size_t i = 0; i < source->track_count; i++) {
-        vti_matcher_fini(&source->tracks[i]->matcher);
-        free(source->tracks[i]->groups);
+        drop_matcher(source->tracks[i]);
         free(source->tracks[i]);
     }
     free(source->tracks);
@@ -189,15 +210,17 @@ static int take_async(struct vti_source *source, const struct vti_track *track,
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
-static void start(struct vti_source *source, struct vti_source_track *track, uint32_t at)
+static int start(struct vti_source *source, struct vti_source_track *track, uint32_t at)
 {
     struct vti_track *of = source->recording->facts.tracks[at];
-    struct vti_matcher *matcher = &track->matcher;
+    struct vti_matcher *matcher = track->matcher;
     uint64_t next = track->next_block;
 
-    if (!track->is_started) {
+    if (!matcher) {
+        matcher = track->matcher = calloc(1, sizeof *matcher);
+        if (!matcher)
+            return VTI_E_NOMEM;
         vti_matcher_start(matcher, source->recording, of, next, next + 1);
-        track->is_started = true;
     } else {
         vti_walk_init(&matcher->walk, source->recording, of, next, next + 1);
         matcher->piece = matcher->walk.clock->pieces[0];
@@ -210,6 +233,7 @@ static void start(struct vti_source *source, struct vti_source_track *track, uin
         }
     }
     matcher->leaves_open = true;
+    return 0;
 }
 
 int vti_source_take_block(struct vti_source *source, uint32_t track_at)
@@ -221,10 +245,9 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
     struct vti_match match;
     struct vti_clock *clock;
     int got;
-    int code = 0;
+    int code = start(source, track, track_at);
 
-    start(source, track, track_at);
-    while (!code && (got = vti_matcher_next(&track->matcher, &match)) != VTI_MATCH_END) {
+    while (!code && (got = vti_matcher_next(track->matcher, &match)) != VTI_MATCH_END) {
         if (got < 0)
             return got;
         if (got == VTI_MATCH_SPAN) {
@@ -233,9 +256,9 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
             track->spans++;
             code = add_span(source, group, match.begin_ns, match.end_ns, match.self_ns,
                             match.flags & VTI_FRAME_FAILED);
-        } else if (track->matcher.event.kind == VTI_EVENT_ASYNC_BEGIN ||
-                   track->matcher.event.kind == VTI_EVENT_ASYNC_END) {
-            code = take_async(source, of, &track->matcher.event, track->matcher.event_ns);
+        } else if (track->matcher->event.kind == VTI_EVENT_ASYNC_BEGIN ||
+                   track->matcher->event.kind == VTI_EVENT_ASYNC_END) {
+            code = take_async(source, of, &track->matcher->event, track->matcher->event_ns);
         }
     }
     vti_blocks_at(of, track->next_block, &entry);
@@ -259,9 +282,9 @@ void vti_source_count_open(struct vti_source *source)
     facts = &source->recording->facts;
     now_ns = live->now_unix_ns - facts->clocks.start_realtime_ns;
     for (size_t i = 0; i < source->track_count && i < facts->track_ids.count; i++) {
-        const struct vti_matcher *matcher = &source->tracks[i]->matcher;
+        const struct vti_matcher *matcher = source->tracks[i]->matcher;
 
-        for (size_t n = 0; n < matcher->depth; n++) {
+        for (size_t n = 0; matcher && n < matcher->depth; n++) {
             int64_t group = group_of_slot(source, source->tracks[i], matcher->frames[n].slot,
                                           matcher->frames[n].site);
             int64_t open_ns = now_ns - matcher->frames[n].begin_ns;

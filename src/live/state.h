@@ -143,9 +143,8 @@ struct vti_energy_now { /* of one meter */
 };
 
 struct vti_source_track {
-    struct vti_matcher matcher;
+    struct vti_matcher *matcher; /* owned; NULL: no block has come, or none will */
     uint64_t next_block;
-    bool is_started;
     uint32_t *groups; /* owned; of the matcher's slots, plus one */
     size_t group_room, group_count;
     uint64_t events, spans;
@@ -180,7 +179,10 @@ struct vti_source {
     struct vti_task_codec codec;
     struct vti_watched_process *watched; /* owned */
     size_t watched_count, watched_room;
-    struct vti_map *watched_map;       /* owned: by tree and number */
+    struct vti_map *watched_map; /* owned: by tree and number */
+    uint32_t *watched_at;        /* owned: of the recording's processes, plus one … */
+    size_t watched_at_room;
+    size_t shown_first;                /* … and where those are in what is shown */
     struct vti_readings total;         /* of the first tree that was met … */
     uint32_t total_tree, total_domain; /* … which has this number, and this clock */
     bool has_total;
@@ -289,6 +291,7 @@ bool vti_source_is_same_run(const struct vti_source *a, const struct vti_source 
 int vti_source_take_block(struct vti_source *source, uint32_t track_at);
 struct vti_source_track *vti_source_track_at(struct vti_source *source, uint32_t at);
 void vti_source_tracks_fini(struct vti_source *source);
+void vti_source_settle_track(struct vti_source *source, uint32_t at);
 void vti_source_count_open(struct vti_source *source);
 void vti_live_settle_selves(struct vti_live *live);
 

@@ -13,7 +13,7 @@ from conftest import QUICK, VENTURI, dead_of, make_steps, many, numbers, ship, s
 from es_stub import Answer, Items, Silence, Stub
 from recorded import in_small_tmpfs, needs_root
 
-KILLS = 15
+KILLS = 400 if os.environ.get("VENTURI_SOAK") else 15
 
 
 def test_killed_at_any_time(stub, tmp_path, shipper):
