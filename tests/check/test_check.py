@@ -436,6 +436,9 @@ def test_tasks_are_counted_and_carry_a_verdict(venturi, tmp_path):
     assert found["why"] == "tasks:load: 3, then 5 (+67 %)"
     assert [(one["kind"], one["what"], one["base_count"], one["new_count"]) for one in found["reasons"]] == [("task", "load", 3, 5)]
     assert found["reasons"][0]["new_s"] == pytest.approx(5e-4)
+    for form in ((), ("--markdown",)):
+        text = venturi("check", *form, tmp_path / "a.vt", tmp_path / "b.vt", check=1).stdout
+        assert "(time of functions and spans: their own; of tasks: all of it)" in text and "of lines" not in text
 
 
 def test_items_of_a_recording(venturi, tmp_path):
