@@ -52,10 +52,10 @@ struct vti_diff_side {
     struct vti_calls trees, span_tree; /* owned; one path for all threads */
     struct vti_diff_part *parts;       /* owned; none unless they were loaded */
     size_t part_count, part_room;
-    char *command, *cpu;               /* owned; "" unknown */
-    int64_t start_realtime_ns;         /* 0: unknown */
-    double duration_ns;                /* likewise */
-    double self_ns; /* of all functions together, or of all spans if there are none */
+    char *command, *cpu;       /* owned; "" unknown */
+    int64_t start_realtime_ns; /* 0: unknown */
+    double duration_ns;        /* likewise */
+    double self_ns;            /* of all functions together, or of all spans if there are none */
     uint64_t lost_events;
     double others_busy; /* share of the CPUs, where it is enough to lengthen times; else 0 */
     bool is_closed, is_sampled;

@@ -34,9 +34,7 @@ static int copy_durations(const struct vti_copy_track *to, const struct vti_line
         vti_line_durations_write(&to->copy->entry, &track->durations[i]);
         code = vti_copy_track_add(to, VTI_LINE_DURATIONS, &count);
     }
-    return code
-               ? code
-               : vti_copy_track_end(to, VTI_LINE_DURATIONS, &count);
+    return code ? code : vti_copy_track_end(to, VTI_LINE_DURATIONS, &count);
 }
 
 static int copy_callees(const struct vti_copy_track *to, const struct vti_line_track *track)
@@ -52,8 +50,7 @@ static int copy_callees(const struct vti_copy_track *to, const struct vti_line_t
         if (!code)
             code = vti_copy_track_add(to, VTI_LINE_CALLEES, &count);
     }
-    return code ? code
-                : vti_copy_track_end(to, VTI_LINE_CALLEES, &count);
+    return code ? code : vti_copy_track_end(to, VTI_LINE_CALLEES, &count);
 }
 
 static int write_source(struct vti_copy *copy, const struct vti_source_fact *source)

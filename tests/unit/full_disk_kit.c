@@ -29,9 +29,8 @@ static void limit_file(uint64_t bytes)
 static void start(void)
 {
     limit_file(0);
-    assert_int_equal(vti_writer_create(&kit_writer, open(kit_path, O_RDWR | O_TRUNC | O_CLOEXEC),
-                                       kit_path),
-                     0);
+    assert_int_equal(
+        vti_writer_create(&kit_writer, open(kit_path, O_RDWR | O_TRUNC | O_CLOEXEC), kit_path), 0);
     course->start();
 }
 

@@ -27,8 +27,9 @@ static void add_steps(void)
                                                    .sent = put_so_far + i + 1,
                                                    .messages = 1,
                                                    .lag_ns = VTI_STEP_LAG_UNKNOWN});
-        assert_int_equal(
-            vti_writer_owned(kit_writer, VTI_STEPS, process, &out, KIT_BLOCK, put_so_far + KIT_BLOCK), 0);
+        assert_int_equal(vti_writer_owned(kit_writer, VTI_STEPS, process, &out, KIT_BLOCK,
+                                          put_so_far + KIT_BLOCK),
+                         0);
         vti_step_codec_fini(&codec);
         vti_buf_fini(&out);
     }
