@@ -66,10 +66,14 @@ static void few_runs_are_no_verdict(void **state)
     struct vti_bench base = {0};
     struct vti_bench now = {0};
     struct vti_compared cpu = {0};
+    struct vti_compare_options fewer = defaults;
 
     (void)state;
     perf_kit_runs(&base, 0.1, 0.01, 10);
-    perf_kit_runs(&now, 0.2, 0.01, 5);
+    perf_kit_runs(&now, 0.2, 0.01, 2);
+    fewer.rules.least_apart = 2; /* whatever is asked for: of so few there is no interval */
+    assert_int_equal(verdict_of(&base, &now, &fewer, NULL), VTI_VERDICT_TOO_FEW);
+    perf_kit_runs(&now, 0.2, 0.01, 3);
     assert_int_equal(verdict_of(&base, &now, &defaults, &cpu), VTI_VERDICT_TOO_FEW);
     assert_int_equal(cpu.need, 6);
     perf_kit_runs(&now, 0.2, 0.01, 1);
