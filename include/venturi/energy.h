@@ -105,8 +105,9 @@ VT_API void vt_energy_close(vt_energy *meter);
 /* Reads all; the first time begins the sums. `sum` may be NULL. Never fails: what is not known is said so. */
 VT_API void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum);
 
-/* What the readings so far took themselves: CPU seconds, and joules by the same rule as the shares (negative: not known). Of a
- * program that measures itself this is neither in own_cpu_s nor in its shares. Either may be NULL. */
+/* What the readings of this meter took themselves: CPU seconds, and joules by the same rule as the shares (negative: not
+ * known). Of a program that measures itself this is neither in own_cpu_s nor in its shares, and nor is what the readings of
+ * its other meters took: each states its own. To open one is the program's work. Either may be NULL. */
 VT_API void vt_energy_cost(const vt_energy *meter, double *cpu_s, double *joules);
 
 /* What was used from now on counts as rest, until vt_energy_baseline_end(): nothing of the program should run, nor of

@@ -93,6 +93,7 @@ VT_API int vt_task_wait(unsigned ms);
 VT_API uint64_t vt_task_clock(void);
 VT_API uint64_t vt_task_clock_at(int64_t realtime_ns);
 VT_API int64_t vt_task_realtime(uint64_t clock);
+VT_API double vt_task_tick_ns(void); /* how long one of its ticks is */
 
 #ifdef __cplusplus
 }

@@ -38,21 +38,6 @@ struct step_meter {
     struct vti_buf out;
 };
 
-/* The machine's clock may be set between two readings of it: the same one, asked again, then says something else. */
-static double tick_ns(void)
-{
-    const uint64_t many = (uint64_t)1 << 32;
-    uint64_t now = vt_task_clock();
-    int64_t before, then;
-    int tries = 8;
-
-    do {
-        before = vt_task_realtime(now);
-        then = vt_task_realtime(now + many);
-    } while (vt_task_realtime(now) != before && --tries);
-    return (double)(then - before) / (double)many;
-}
-
 /* ---- marks ------------------------------------------------------------------------------------ */
 
 static PyObject *receive(PyObject *object, PyObject *message)
@@ -237,7 +222,7 @@ static void fill(struct step_meter *self, struct vt_step_done *done, bool is_fai
         done->lag_ns = vt_task_realtime(self->marks[RECEIVED]) - self->sent_ns;
     self->puts++;
     if (!(self->puts & (self->puts - 1)))
-        self->tick_ns = tick_ns(); /* which is known the better the longer one waits */
+        self->tick_ns = vt_task_tick_ns(); /* which is known the better the longer one waits */
 }
 
 static void put(struct step_meter *self, PyObject *message, PyObject *metrics, PyObject *error)
@@ -355,7 +340,7 @@ static PyObject *meter_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     self->has_pre = pre != 0;
     self->has_post = post != 0;
     self->has_produce = produce != 0;
-    self->tick_ns = tick_ns();
+    self->tick_ns = vt_task_tick_ns();
     self->step = vt_step_source(source, prefix, survey);
     if (!self->extras)
         Py_CLEAR(self);

@@ -209,6 +209,8 @@ int vti_diff_make(struct vti_diff *diff, const struct vti_diff_side *base,
         code = order_functions(diff, &rows);
     if (!code)
         code = match_paths(diff, &rows);
+    if (!code)
+        code = vti_diff_match_parts(diff);
     note_doubts(diff);
     for (int i = 0; i < 2 * VTI_DIFF_TABLES; i++)
         free(rows.of[i / VTI_DIFF_TABLES][i % VTI_DIFF_TABLES]);
@@ -219,6 +221,7 @@ void vti_diff_fini(struct vti_diff *diff)
 {
     free(diff->functions);
     free(diff->paths);
+    free(diff->parts);
     vti_buf_fini(&diff->doubts);
     memset(diff, 0, sizeof *diff);
 }

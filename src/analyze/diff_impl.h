@@ -17,4 +17,8 @@ const struct vti_profile *vti_diff_table(const struct vti_diff_side *side,
 /* Fills diff->functions, in no order, and `rows`, whose arrays have their length. 0 or VTI_E_NOMEM. */
 int vti_diff_match(struct vti_diff *diff, struct vti_diff_rows *rows);
 
+/* Fills diff->parts. 0 or VTI_E_NOMEM. */
+int vti_diff_match_parts(struct vti_diff *diff);
+void vti_diff_side_free_parts(struct vti_diff_side *side);
+
 #endif

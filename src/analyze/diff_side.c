@@ -1,8 +1,9 @@
 /* diff_side.c - what a comparison needs to know of one run, so that its recording can be closed again. */
-#include "analyze/diff.h"
+#include "analyze/diff_impl.h"
 #include "analyze/resources.h"
 #include "base/error.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ void vti_diff_side_fini(struct vti_diff_side *side)
     vti_profile_fini(&side->spans);
     vti_calls_fini(&side->trees);
     vti_calls_fini(&side->span_tree);
+    vti_diff_side_free_parts(side);
     free(side->command);
     free(side->cpu);
     memset(side, 0, sizeof *side);
@@ -52,13 +54,18 @@ static int keep_facts(struct vti_diff_side *side, const vt_recording *recording)
     return keep_texts(side, info.command, host.cpu);
 }
 
+/* Also how long it lasted, of a program that recorded no event: from the first reading of its processes to the last. */
 static int keep_load(struct vti_diff_side *side, vt_recording *recording)
 {
     struct vti_resources resources;
+    bool is_timed = side->duration_ns > 0;
     int code = vti_resources_load(&resources, recording);
 
     if (!code)
         side->others_busy = vti_resources_others(&resources);
+    for (size_t i = 0; i < resources.tree_count && !code && !is_timed; i++)
+        side->duration_ns = fmax(side->duration_ns, (double)resources.trees[i].end_ns -
+                                                        (double)resources.trees[i].begin_ns);
     vti_resources_fini(&resources);
     return code;
 }

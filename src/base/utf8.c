@@ -1,6 +1,10 @@
 /* utf8.c - one character at a time from bytes that claim to be UTF-8. */
 #include "base/utf8.h"
 
+#include "base/bytes.h"
+
+#include <string.h>
+
 size_t vti_utf8_get(const uint8_t *at, size_t left, uint32_t *character)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -50,4 +54,14 @@ void vti_utf8_repair(struct vti_buf *out, const char *text, size_t len)
         text++;
         len--;
     }
+}
+
+void vti_utf8_repair_sized(struct vti_buf *out, const char *text)
+{
+    size_t at = out->len;
+
+    vti_buf_add_u32(out, 0);
+    vti_utf8_repair(out, text, strlen(text));
+    if (!out->failed)
+        vti_put_u32(out->data + at, (uint32_t)(out->len - at - 4));
 }

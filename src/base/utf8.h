@@ -14,6 +14,9 @@ size_t vti_utf8_get(const uint8_t *at, size_t left, uint32_t *character);
 /* Appends the bytes; each that belongs to no character becomes U+FFFD. */
 void vti_utf8_repair(struct vti_buf *out, const char *text, size_t len);
 
+/* The same of a text, behind its size in 32 bits. */
+void vti_utf8_repair_sized(struct vti_buf *out, const char *text);
+
 /* How many bytes at the start are UTF-8: `len` if all are. */
 size_t vti_utf8_good(const char *text, size_t len);
 

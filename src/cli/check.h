@@ -18,7 +18,7 @@
 struct vti_reason {
     char *text;                   /* owned: "parse  pipeline.py:12" */
     const char *kind;             /* "function", "span", "task", "line" */
-    double base_s, now_s;         /* own time; of a task all of it */
+    double base_s, now_s;         /* own time; of a task all of it, of a line with what it calls */
     double base_count, now_count; /* calls or hits; NaN: samples do not tell */
 };
 
@@ -168,8 +168,9 @@ const char *vti_check_interval(char to[VTI_INTERVAL_BYTES], const struct vti_com
 const char *vti_check_counts(char to[VTI_COUNTS_BYTES], const struct vti_reason *reason);
 const char *vti_check_runs_text(char to[VTI_COUNTS_BYTES], const struct vti_checking *checking);
 
-/* What the reasons are made of; why rows in parentheses do not decide. */
+/* What the reasons are made of, and whose time each is; why rows in parentheses do not decide. */
 const char *vti_check_times_text(const struct vti_checking *checking);
+void vti_check_reasons_legend(struct vti_buf *to, const struct vti_checking *checking);
 void vti_check_legend(struct vti_buf *to, const struct vti_comparison *comparison);
 
 /* Whether a row is worth a line: what decides and changed, and times. */

@@ -146,10 +146,14 @@ static void say_undecided(struct vti_checking *checking, const struct vti_compar
                       row->name, row->base_count, row->now_count, row->need,
                       row->is_paired ? " pairs" : " on each side");
     else {
-        vti_check_add(checking,
-                      "%.100s changed by %s to %s: no telling whether that is more than %g %%",
-                      row->name, vti_check_change(low, row->low), vti_check_change(high, row->high),
-                      100 * row->threshold);
+        vti_check_add(checking, "%.100s changed by %s to %s: ", row->name,
+                      vti_check_change(low, row->low), vti_check_change(high, row->high));
+        if (row->low > 1 + row->threshold) /* but not for as many tests as were made */
+            vti_check_add(checking, "among %zu tests that may be chance (p %.2g)",
+                          checking->comparison.gating, row->adjusted);
+        else
+            vti_check_add(checking, "no telling whether that is more than %g %%",
+                          100 * row->threshold);
         say_help(checking, row);
     }
 }

@@ -94,7 +94,7 @@ static void add_reasons(struct vti_buf *out, const struct vti_checking *checking
 
     if (!checking->reason_count)
         return;
-    vti_buf_add_text(out, "\n| what carries it | own time | calls, hits |\n|---|--:|--:|\n");
+    vti_buf_add_text(out, "\n| what carries it | time | calls, hits |\n|---|--:|--:|\n");
     for (size_t i = 0; i < checking->reason_count; i++) {
         const struct vti_reason *reason = &checking->reasons[i];
 
@@ -104,7 +104,9 @@ static void add_reasons(struct vti_buf *out, const struct vti_checking *checking
                        vti_text_duration(is, 1e9 * reason->now_s),
                        vti_check_counts(counts, reason));
     }
-    vti_buf_printf(out, "\n(%s)\n", vti_check_times_text(checking));
+    vti_buf_printf(out, "\n(%s) ", vti_check_times_text(checking));
+    vti_check_reasons_legend(out, checking);
+    vti_buf_add_u8(out, '\n');
 }
 
 static void add_notes(struct vti_buf *out, const char *title, const struct vti_buf *lines,

@@ -103,6 +103,26 @@ const char *vti_check_times_text(const struct vti_checking *checking)
                : "one recorded run of each side";
 }
 
+static bool has_reason(const struct vti_checking *checking, const char *kind)
+{
+    for (size_t i = 0; i < checking->reason_count; i++)
+        if (!strcmp(checking->reasons[i].kind, kind))
+            return true;
+    return false;
+}
+
+/* A line that calls something takes longer than the function that it is in: not the same kind of time, nor the same run. */
+void vti_check_reasons_legend(struct vti_buf *to, const struct vti_checking *checking)
+{
+    vti_buf_add_text(to, "(time of functions and spans: their own");
+    if (has_reason(checking, "task"))
+        vti_buf_add_text(to, "; of tasks: all of it");
+    if (has_reason(checking, "line"))
+        vti_buf_add_text(to, "; of lines: with what they call, and longer, as this run timed every "
+                             "line");
+    vti_buf_add_text(to, ")");
+}
+
 bool vti_check_is_shown(const struct vti_compared *row)
 {
     if (row->kind == VTI_QUANTITY_ITEMS)
@@ -169,15 +189,13 @@ void vti_check_legend(struct vti_buf *to, const struct vti_comparison *compariso
     vti_buf_add_text(to, ")");
 }
 
-static void print_legend(const struct vti_comparison *comparison)
+/* Frees the text. */
+static void print_legend(struct vti_buf *text)
 {
-    struct vti_buf text = {0};
-
-    vti_check_legend(&text, comparison);
-    vti_buf_add_u8(&text, 0);
-    if (!text.failed && text.len > 1)
-        vti_prose_print((const char *)text.data, 1);
-    vti_buf_fini(&text);
+    vti_buf_add_u8(text, 0);
+    if (!text->failed && text->len > 1)
+        vti_prose_print((const char *)text->data, 1);
+    vti_buf_fini(text);
 }
 
 static int print_rows(const struct vti_comparison *comparison)
@@ -188,6 +206,7 @@ static int print_rows(const struct vti_comparison *comparison)
     struct vti_table *table;
     size_t counts = 0;
     size_t same = vti_check_same_counts(comparison);
+    struct vti_buf legend = {0};
     int code = vti_table_create(&table, columns, sizeof columns / sizeof *columns);
 
     for (size_t i = 0; i < comparison->count && !code; i++) {
@@ -205,8 +224,10 @@ static int print_rows(const struct vti_comparison *comparison)
         printf("… and %zu more counts that changed\n", counts - MOST_COUNTS);
     if (!code && same)
         printf("%zu count%s the same on both sides\n", same, same == 1 ? " is" : "s are");
-    if (!code)
-        print_legend(comparison);
+    if (!code) {
+        vti_check_legend(&legend, comparison);
+        print_legend(&legend);
+    }
     return code;
 }
 
@@ -296,12 +317,13 @@ static void print_budgets(const struct vti_checking *checking)
 
 static int print_reasons(const struct vti_checking *checking)
 {
-    static const struct vti_column columns[] = {{"Own time", VTI_RIGHT},
+    static const struct vti_column columns[] = {{"Change", VTI_RIGHT},
                                                 {"Was", VTI_RIGHT},
                                                 {"Is", VTI_RIGHT},
                                                 {"Calls, hits", VTI_RIGHT},
                                                 {"What", VTI_LEFT}};
     struct vti_table *table;
+    struct vti_buf legend = {0};
     char text[VTI_NUMBER_BYTES];
     char counts[VTI_COUNTS_BYTES];
     int code;
@@ -324,6 +346,8 @@ static int print_reasons(const struct vti_checking *checking)
     if (!code) {
         code = vti_table_print(table, stdout);
         vti_table_free(table);
+        vti_check_reasons_legend(&legend, checking);
+        print_legend(&legend);
     }
     return code;
 }

@@ -73,6 +73,8 @@ static int load(vt_recording *recording, void *arg)
     int code = vti_diff_side_load(&side->diff, recording);
 
     if (!code)
+        code = vti_diff_side_load_parts(&side->diff, recording);
+    if (!code)
         code = vti_measure_bench(&side->bench, recording, &side->diff);
     return code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;
 }
@@ -114,6 +116,7 @@ static int make_page(const struct vti_sink *sink, void *arg)
     int code;
 
     vti_diff_sentences(&sentences, job->quantities);
+    vti_diff_part_sentences(&sentences, job->diff);
     code = vti_page_diff(job->diff, &sentences, files[0], files[1], sink);
     vti_buf_fini(&sentences);
     return code;
@@ -132,8 +135,9 @@ static int show(const struct request *request, const struct vti_diff *diff,
     struct page_job job = {request, diff, quantities};
     int code;
 
-    if (!diff->function_count)
-        return vti_cmd_fail("diff", "neither of them holds functions or spans to compare");
+    if (!diff->function_count && !diff->common_parts && !quantities->count)
+        return vti_cmd_fail("diff", "there is nothing that both of them hold: no functions, spans, "
+                                    "tasks or steps, and neither time nor memory");
     if (request->output.path) {
         code = vti_page_output_write("diff", &request->output, make_page, &job);
     } else {
@@ -141,7 +145,7 @@ static int show(const struct request *request, const struct vti_diff *diff,
         fflush(stdout);
         code = code ? vti_cmd_error("diff", code) : VTI_EXIT_OK;
     }
-    if (!code && !diff->common) {
+    if (!code && diff->function_count && !diff->common) {
         vti_cmd_warn("diff", "the two have no function and no span in common");
         code = VTI_EXIT_UNSURE;
     }
@@ -180,10 +184,10 @@ const struct vti_command vti_cmd_diff = {
     .name = "diff",
     .summary = "what changed from one run to another",
     .usage = "[options] BASE NEW [-o PAGE]",
-    .about = "Compares the functions and spans of two recordings (or files of cProfile), the\n"
-             "earlier one first. A function is the same if its name and file are, whatever\n"
-             "lines it moved to. With -o: as one file for a browser. Exit code 3: they have\n"
-             "nothing in common.",
+    .about = "Compares two recordings (or files of cProfile), the earlier one first: functions\n"
+             "and spans, tasks and steps, time, memory, energy and items. A function is the\n"
+             "same if its name and file are, whatever lines it moved to. With -o: as one file\n"
+             "for a browser. Exit code 3: they have no function and no span in common.",
     .options = options,
     .run = run,
 };

@@ -3,6 +3,7 @@
 #define VENTURI_CLI_DIFF_H
 
 #include "analyze/diff.h"
+#include "base/number.h"
 #include "perf/compare.h"
 
 struct vti_diff_view {
@@ -20,6 +21,15 @@ int vti_diff_json(const struct vti_diff_view *view);
 
 /* What `check` compares, of those that people ask for: a sentence a line. The page of a comparison has them too. */
 void vti_diff_sentences(struct vti_buf *to, const struct vti_comparison *quantities);
+
+/* Tasks and steps: a table on standard output; a sentence a line, for the page; the member "parts". */
+int vti_diff_print_parts(const struct vti_diff_view *view);
+void vti_diff_part_sentences(struct vti_buf *to, const struct vti_diff *diff);
+struct vti_json;
+void vti_diff_add_parts(struct vti_json *json, const struct vti_diff *diff);
+
+/* "+1.20 ms". */
+const char *vti_diff_signed_time(char to[VTI_NUMBER_BYTES + 1], double ns);
 
 /* Rows to show, in their order; the caller frees. NULL without memory. */
 const struct vti_diff_function **vti_diff_rows(const struct vti_diff_view *view, size_t *count);

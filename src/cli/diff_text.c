@@ -90,7 +90,7 @@ const struct vti_diff_function **vti_diff_rows(const struct vti_diff_view *view,
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static const char *signed_time(char to[VTI_NUMBER_BYTES + 1], double ns)
+const char *vti_diff_signed_time(char to[VTI_NUMBER_BYTES + 1], double ns)
 {
     to[0] = ns < 0 ? '-' : '+';
     vti_text_duration(to + 1, fabs(ns));
@@ -141,10 +141,10 @@ static int print_rows(const struct vti_diff_function **rows, size_t count)
     if (code)
         return code;
     for (size_t i = 0; i < count; i++) {
-        vti_table_text(table, signed_time(text, change_of_self(rows[i])));
+        vti_table_text(table, vti_diff_signed_time(text, change_of_self(rows[i])));
         add_time(table, rows[i]->base.self_ns, rows[i]->match != VTI_DIFF_NEW);
         add_time(table, rows[i]->now.self_ns, rows[i]->match != VTI_DIFF_GONE);
-        vti_table_text(table, signed_time(text, change_of_total(rows[i])));
+        vti_table_text(table, vti_diff_signed_time(text, change_of_total(rows[i])));
         add_calls(table, rows[i]);
         add_function(table, rows[i]);
     }
@@ -195,7 +195,7 @@ static void print_verdict(const struct vti_diff *diff)
     double was = diff->base->duration_ns;
     double is = diff->now->duration_ns;
 
-    if (!diff->common) {
+    if (diff->function_count && !diff->common) {
         printf("They have no function and no span in common.\n");
         return;
     }
@@ -206,6 +206,8 @@ static void print_verdict(const struct vti_diff *diff)
                                 : "The new run is faster");
         print_change(was, is);
     }
+    if (!diff->function_count)
+        return;
     printf("Self time, all threads together");
     print_change(diff->base->self_ns, diff->now->self_ns);
 }
@@ -286,10 +288,16 @@ int vti_diff_print(const struct vti_diff_view *view)
     printf("\n");
     if (count)
         code = print_rows(rows, count);
-    else
+    else if (view->diff->function_count)
         printf("Nothing changed: calls are the same, times within %g %% of the run.\n",
                100 * LEAST_SHARE);
+    else
+        printf("Neither of them holds functions or spans.\n");
     printf("\n");
+    if (!code && view->diff->part_count) {
+        code = vti_diff_print_parts(view);
+        printf("\n");
+    }
     print_doubts(view->diff);
     free(rows);
     return code;
@@ -390,6 +398,7 @@ int vti_diff_json(const struct vti_diff_view *view)
     for (size_t i = 0; i < count; i++)
         add_row(&json, rows[i]);
     vti_json_array_end(&json);
+    vti_diff_add_parts(&json, view->diff);
     add_quantities(&json, view->quantities);
     vti_json_object_end(&json);
     free(rows);

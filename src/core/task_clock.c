@@ -169,3 +169,11 @@ int64_t vt_task_realtime(uint64_t clock)
     return scale.realtime_ns +
            (int64_t)((double)(int64_t)(clock - scale.ticks) * scale.ns_per_tick);
 }
+
+double vt_task_tick_ns(void)
+{
+    struct scale scale;
+
+    current_scale(&scale);
+    return scale.ns_per_tick;
+}

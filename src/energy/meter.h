@@ -44,6 +44,8 @@ struct vt_energy {
     uint64_t begin_ns;      /* the thread's CPU time when this reading began */
     uint64_t meter_ns;      /* CPU time of all readings that are over … */
     uint64_t last_meter_ns; /* … and of all until the program's was last read */
+    uint64_t
+        readings_before_ns; /* of all meters of this process, until the program's was first read */
     bool had_busy, had_own;
     uint64_t last_busy_ns, last_own_ns, resident_bytes;
     uint64_t taken_ns, looked_ns; /* looked: for sources that are new */

@@ -6,23 +6,34 @@
  */
 #include "energy/meter.h"
 
+#include <stdatomic.h>
+
 #define BASELINE_LOAD 0.1 /* of the CPUs: with more, a machine does not rest */
 
 /* ---- readings ------------------------------------------------------------------------------------ */
 
-/* The program's CPU time. What our own readings took of it is no work of the program's; it is cumulative, so that what one
- * reading still does after this is taken off with the next. */
+/* CPU time of all readings that are over, of all meters: a program may have several, each in a thread of its own. Only what
+ * is added while a meter is there counts, as a child begins with its parent's. */
+static atomic_uint_fast64_t readings_ns;
+
+/* The program's CPU time. What readings took of it, whichever meter's, is no work of the program's; it is cumulative, so that
+ * what one reading still does after this is taken off with the next. */
 static void take_own(vt_energy *meter)
 {
     struct vti_family_total total;
-    uint64_t meter_ns = meter->meter_ns + vti_energy_thread_ns() - meter->begin_ns;
+    uint64_t reading_ns = vti_energy_thread_ns() - meter->begin_ns;
+    uint64_t meter_ns = meter->meter_ns + reading_ns;
+    uint64_t all_ns = atomic_load(&readings_ns);
     uint64_t own_ns;
 
+    if (!meter->had_own)
+        meter->readings_before_ns = all_ns;
+    all_ns += reading_ns - meter->readings_before_ns;
     vti_family_total(&meter->family, &total);
     meter->resident_bytes = total.memory_bytes;
     own_ns = total.cpu.all_ns;
     if (meter->is_self)
-        own_ns = own_ns > meter_ns ? own_ns - meter_ns : 0;
+        own_ns = own_ns > all_ns ? own_ns - all_ns : 0;
     if (meter->had_own)
         meter->step_own_s = own_ns > meter->last_own_ns
                                 ? (double)(own_ns - meter->last_own_ns) / 1e9
@@ -133,6 +144,7 @@ static void charge(vt_energy *meter)
 void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
 {
     uint64_t now_ns;
+    uint64_t took_ns;
     double asleep_s;
     double load = -1;
 
@@ -168,7 +180,9 @@ void vt_energy_take(vt_energy *meter, struct vt_energy_sum *sum)
     meter->takes++;
     if (sum)
         vti_meter_sum(meter, sum);
-    meter->meter_ns += vti_energy_thread_ns() - meter->begin_ns;
+    took_ns = vti_energy_thread_ns() - meter->begin_ns;
+    meter->meter_ns += took_ns;
+    atomic_fetch_add(&readings_ns, took_ns);
 }
 
 /* ---- rest ---------------------------------------------------------------------------------------- */

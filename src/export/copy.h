@@ -98,6 +98,18 @@ int vti_copy_sites_write(struct vti_copy *copy);
 int vti_copy_owned_write(struct vti_copy *copy, enum vti_kind kind, uint32_t track, uint64_t last,
                          uint32_t *count);
 
+/* What belongs to one track, entry by entry: each is put into copy->entry, and counted by _add, which writes a block when it
+ * is full; the last one is written by _end. */
+struct vti_copy_track {
+    struct vti_copy *copy;
+    struct vti_copy_input *input;
+    uint32_t track; /* new */
+    uint64_t last;  /* ticks */
+};
+void vti_copy_track_start(struct vti_copy_track *to, uint32_t at); /* of the input's facts */
+int vti_copy_track_add(const struct vti_copy_track *to, enum vti_kind kind, uint32_t *count);
+int vti_copy_track_end(const struct vti_copy_track *to, enum vti_kind kind, uint32_t *count);
+
 /* Trees of calls and what they cost; not of a slice. After the facts. */
 int vti_copy_calls(struct vti_copy *copy, struct vti_copy_input *input);
 

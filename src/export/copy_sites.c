@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#define BLOCK_ENTRIES 4096u /* of what belongs to a track */
+
 static int describe(struct vti_copy *copy, const struct vti_site *from, uint32_t *id)
 {
     struct vti_site_fact site = {.type = from->type,
@@ -84,4 +86,24 @@ int vti_copy_owned_write(struct vti_copy *copy, enum vti_kind kind, uint32_t tra
     vti_buf_clear(&copy->entry);
     *count = 0;
     return code;
+}
+
+/* ---- what belongs to a track ----------------------------------------------------------------- */
+
+void vti_copy_track_start(struct vti_copy_track *to, uint32_t at)
+{
+    const struct vti_track *track = to->input->recording->facts.tracks[at];
+
+    to->track = vti_renumber(&to->input->numbers->tracks, track->id);
+    to->last = track->end;
+}
+
+int vti_copy_track_end(const struct vti_copy_track *to, enum vti_kind kind, uint32_t *count)
+{
+    return vti_copy_owned_write(to->copy, kind, to->track, to->last, count);
+}
+
+int vti_copy_track_add(const struct vti_copy_track *to, enum vti_kind kind, uint32_t *count)
+{
+    return ++*count == BLOCK_ENTRIES ? vti_copy_track_end(to, kind, count) : 0;
 }

@@ -12,15 +12,8 @@
 
 static void add_text(struct vti_buf *out, const char *text)
 {
-    size_t at = out->len;
-
     vti_buf_add_u8(out, 'u');
-    vti_buf_add_u32(out, 0);
-    vti_utf8_repair(out, text, strlen(text));
-    if (out->failed)
-        return;
-    for (unsigned i = 0; i < 4; i++)
-        out->data[at + 1 + i] = (uint8_t)((out->len - at - 5) >> (8 * i));
+    vti_utf8_repair_sized(out, text);
 }
 
 /* One beyond 31 bits is a row of digits of 15 bits. */

@@ -131,7 +131,7 @@ static void add_notes(struct vti_page *page, const struct vti_diff *diff,
 {
     add_lines(page, "quantity", "", quantities);
     add_lines(page, "doubt", "Compare with care: ", &diff->doubts);
-    if (!diff->common)
+    if (diff->function_count && !diff->common)
         vti_page_note(page, "doubt", "The two have no function and no span in common.");
     if (diff->function_count && !diff->path_count)
         vti_page_note(page, "missing",

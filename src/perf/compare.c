@@ -51,14 +51,16 @@ static void compare_counts(struct vti_compared *row, const struct vti_quantity *
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
 static bool decides(const struct vti_bench_entry *base, const struct vti_bench_entry *now,
-                    const struct vti_quantity *quantity, const struct vti_compare_options *options)
+                    const struct vti_quantity *quantity, const struct vti_quantity *other,
+                    const struct vti_compare_options *options)
 {
     const struct vti_rules *rules = &options->rules;
 
     if (options->gates & 1u << quantity->kind)
         return true;
     if (quantity->kind == VTI_QUANTITY_TIME)
-        return quantity->count >= rules->least_apart && quantity->share >= rules->share;
+        return quantity->count >= rules->least_apart &&
+               fmax(quantity->share, other->share) >= rules->share;
     if (quantity->kind == VTI_QUANTITY_WALL)
         return !vti_compare_has_time(base, "cpu") || !vti_compare_has_time(now, "cpu");
     return quantity->kind == VTI_QUANTITY_CPU;
@@ -93,7 +95,7 @@ static int add_row(struct vti_comparison *comparison, const struct vti_bench_ent
         row.gates &= comparison->is_same_work;
     } else {
         row.gates = comparison->is_comparable && comparison->is_same_work &&
-                    decides(base, now, quantity, options);
+                    decides(base, now, quantity, other, options);
         code = vti_compare_times(&row, quantity, other, has_items && !is_memory ? items[0] : NULL,
                                  has_items && !is_memory ? items[1] : NULL, options);
     }

@@ -121,7 +121,7 @@ static bool has_too_few(const struct vti_compared *row)
 {
     size_t least = row->base_count < row->now_count ? row->base_count : row->now_count;
 
-    return least < row->need || isinf(row->low);
+    return least < row->need || isinf(row->high); /* without an end: too few for any interval */
 }
 
 void vti_compare_decide(struct vti_compared *row, const struct vti_rules *rules)

@@ -37,21 +37,6 @@ struct vt_step {
     struct vt_step_counts counts;
 };
 
-/* The machine's clock may be set between two readings of it: the same one, asked again, then says something else. */
-static double tick_ns(void)
-{
-    const uint64_t many = (uint64_t)1 << 32;
-    uint64_t now = vt_task_clock();
-    int64_t before, then;
-    int tries = 8;
-
-    do {
-        before = vt_task_realtime(now);
-        then = vt_task_realtime(now + many);
-    } while (vt_task_realtime(now) != before && --tries);
-    return (double)(then - before) / (double)many;
-}
-
 static int check(const struct vt_step_options *options)
 {
     if (!options || options->size < sizeof *options)
@@ -92,7 +77,7 @@ vt_step *vt_step_new(const struct vt_step_options *options)
     }
     step->options.prefix = step->options.survey = NULL; /* copied where the step is registered */
     step->number = vt_step_source(options->source, options->prefix, options->survey);
-    step->tick_ns = tick_ns();
+    step->tick_ns = vt_task_tick_ns();
     return step;
 }
 
@@ -302,7 +287,7 @@ static int deal_with(vt_step *step, size_t count)
     step->counts.batches++;
     step->counts.failed += is_failed;
     if (!(step->counts.batches & (step->counts.batches - 1)))
-        step->tick_ns = tick_ns(); /* which is known the better the longer one waits */
+        step->tick_ns = vt_task_tick_ns(); /* which is known the better the longer one waits */
     record(step, count, &times, is_failed);
     if (code && !vti_step_is_said())
         vt_step_fail("%s: message %llu failed: %d", step->options.source,

@@ -30,6 +30,22 @@ def test_too_few_runs_are_refused(venturi, bench_file):
     assert "INCONCLUSIVE: too few runs to judge cpu: 10 and 5, it takes 6 on each side" in done.stdout
 
 
+def test_one_of_many_that_may_be_chance(venturi, bench_file):
+    """Six runs a side: p is 0.001 at best, and ten are tested."""
+    def with_spans(name, factor):
+        path = bench_file(name, SAME[:6])
+        bench = json.loads(path.read_text())
+        bench["benches"][0]["quantities"] += [
+            {"name": "span:%d" % i, "kind": "time", "share": 0.1, "values": [value * (1 if i else factor) for value in SAME[:6]]}
+            for i in range(9)]
+        path.write_text(json.dumps(bench))
+        return path
+
+    done = venturi("check", with_spans("a.json", 1), with_spans("b.json", 2), check=3)
+    text = " ".join(done.stdout.split())
+    assert "span:0 changed by +9" in text and ": among 10 tests that may be chance (p 0.011); more runs" in text, text
+
+
 def test_counts_come_first(venturi, bench_file):
     base = bench_file("a.json", SAME, {"calls:parse a.py": 30, "calls:other a.py": 7})
     done = venturi("check", base, bench_file("b.json", SAME, {"calls:parse a.py": 1000, "calls:other a.py": 7}), check=1)
@@ -436,6 +452,9 @@ def test_tasks_are_counted_and_carry_a_verdict(venturi, tmp_path):
     assert found["why"] == "tasks:load: 3, then 5 (+67 %)"
     assert [(one["kind"], one["what"], one["base_count"], one["new_count"]) for one in found["reasons"]] == [("task", "load", 3, 5)]
     assert found["reasons"][0]["new_s"] == pytest.approx(5e-4)
+    for form in ((), ("--markdown",)):
+        text = venturi("check", *form, tmp_path / "a.vt", tmp_path / "b.vt", check=1).stdout
+        assert "(time of functions and spans: their own; of tasks: all of it)" in text and "of lines" not in text
 
 
 def test_items_of_a_recording(venturi, tmp_path):

@@ -77,6 +77,20 @@ def test_counts_of_python_programs(venturi, tmp_path, temporary):
     assert leftovers(temporary) == []
 
 
+def test_lines_have_the_time_of_what_they_call(venturi, tmp_path, temporary):
+    """More than the function's own: whose time it is stands below."""
+    script = tmp_path / "calls.py"
+    script.write_text("import sys\ndef g(n):\n    return sum(range(n))\ndef f(n):\n    return g(n)\n"
+                      "for i in range(int(sys.argv[1])):\n    f(200000)\n")
+    words = ("--pairs", "8", "--base-cmd", "%s %s 5" % (sys.executable, script), "--new-cmd", "%s %s 6" % (sys.executable, script))
+    done = venturi("check", *words, env={"TMPDIR": temporary}, timeout=600)
+    if "calls:g calls.py" not in done.stdout:
+        pytest.skip("the package for this Python is not built")
+    assert done.returncode == 1
+    assert "of lines: with what they call, and longer, as this run timed every line)" in " ".join(done.stdout.split())
+    assert "Own time" not in done.stdout
+
+
 # ---- revisions -------------------------------------------------------------------------------------
 
 

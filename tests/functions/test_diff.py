@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-import trees
+import trees  # first: it says where the next one is
+import taskgraphs
 
 # The same program a version later: fib moved by five lines and got slower, len is called half as often, numbers is gone, checked is new.
 LATER = {**trees.FUNCTIONS, 3: ("fib", "fib", "/src/step.py", 25, "python"),
@@ -14,6 +15,9 @@ LATER_TREES = {
         6: (4, 4, 8, 0, 500), 7: (1, 5, 3, 0, 700), 8: (1, 6, 5, 0, 800), 9: (2, 9, 1, 0, 1000)},
     1: trees.TREES[1],
 }
+
+
+GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
 
 
 @pytest.fixture
@@ -153,3 +157,63 @@ def test_page_of_two_that_have_nothing_in_common(venturi, tmp_path):
     venturi("diff", *sides, check=3)
     done = venturi("diff", *sides, "-o", tmp_path / "page.html", check=3)
     assert "no function and no span in common" in done.stderr and (tmp_path / "page.html").exists()
+
+
+# ---- without functions and spans -------------------------------------------------------------------
+
+def notes(page):
+    """What the page of a comparison says in sentences."""
+    text = page.read_text()
+    return text[text.index('id="venturi-directory">'):]
+
+
+def test_a_program_that_records_nothing_itself(venturi, tmp_path):
+    sides = [tmp_path / "base.vt", tmp_path / "new.vt"]
+    for path, turns in zip(sides, (1000, 60000)):
+        venturi("run", "-q", "-o", path, "sh", "-c", "i=0; while [ $i -lt %d ]; do i=$((i+1)); done" % turns, check=0)
+    text = venturi("diff", *sides, check=0).stdout
+    assert "\nCPU time: " in text and "\nPeak memory: " in text and "Neither of them holds functions or spans." in text
+    assert "Self time" not in text and "in common" not in text and ", 0 ns" not in text and "The new run " in text
+    found = json.loads(venturi("diff", "--json", *sides, check=0).stdout)
+    cpu, = [row for row in found["quantities"] if row["name"] == "cpu"]
+    assert 0 < cpu["base"] < cpu["new"] and found["functions"] == found["parts"] == []
+    venturi("diff", *sides, "-o", tmp_path / "page.html", check=0)
+    assert '"CPU time: ' in notes(tmp_path / "page.html") and "in common" not in notes(tmp_path / "page.html")
+
+
+def test_tasks(venturi, tmp_path):
+    build = os.environ.get("VENTURI_BUILD") or os.path.dirname(venturi.path)
+    if not os.access(taskgraphs.maker(build), os.X_OK):
+        pytest.skip("make_tasks is not built")
+    task, ms = taskgraphs.Task, 10 ** 6
+    lists = ([task(0, "load", 0, 0, 4 * ms), task(1, "load", 0, 4 * ms, 8 * ms), task(2, "old\x1b", 0, 8 * ms, 9 * ms)],
+             [task(0, "load", 0, 0, 4 * ms), task(1, "sum", 0, 4 * ms, 10 * ms)])
+    sides = [taskgraphs.write(build, tmp_path / name, [taskgraphs.Run(tasks, 1, end=20 * ms)])
+             for name, tasks in zip(("base.vt", "new.vt"), lists)]
+    rows = json.loads(venturi("diff", "--json", *sides, check=0).stdout)["parts"]
+    assert [(row["name"], row["match"], row["base"]["count"], row["new"]["count"], row["new"]["total_ns"] - row["base"]["total_ns"])
+            for row in rows] == [("sum", "new", 0, 1, 6 * ms), ("load", "both", 2, 1, -4 * ms), ("old\x1b", "gone", 1, 0, -ms)]
+    lines = venturi("diff", *sides, check=0).stdout.splitlines()
+    assert ["+6.00", "ms", "-", "6.00ms", "0", "to", "1", "task", "sum", "(new)"] in [line.split() for line in lines]
+    assert ["-4.00", "ms", "8.00ms", "4.00ms", "2", "to", "1", "task", "load"] in [line.split() for line in lines]
+    assert "\x1b" not in "".join(lines)
+    assert "task old" not in venturi("diff", "-n", "2", *sides, check=0).stdout
+    venturi("diff", *sides, "-o", tmp_path / "page.html", check=0)
+    assert "Task load: 8.00 ms, then 4.00 ms (-50 %)." in notes(tmp_path / "page.html")
+    assert "Task sum: 6.00 ms (new)." in notes(tmp_path / "page.html")
+
+
+def test_steps(venturi):
+    steps = os.path.join(GOLDEN, "v1-steps.vt")
+    rows = json.loads(venturi("diff", "--json", steps, steps, check=0).stdout)["parts"]
+    report = {row["source"]: row for row in json.loads(venturi("report", "--json", steps, check=0).stdout)["steps"]}
+    assert rows and {row["name"] for row in rows} == set(report)
+    for row in rows:
+        assert row["kind"] == "step" and row["match"] == "both" and row["base"] == row["new"]
+        assert row["new"]["count"] == sum(one["messages"] for name, one in report.items() if name == row["name"])
+
+
+def test_nothing_at_all(venturi):
+    empty = os.path.join(GOLDEN, "v1-empty.vt")
+    done = venturi("diff", empty, empty, check=2)
+    assert "there is nothing that both of them hold" in done.stderr and len(done.stderr.splitlines()) == 1

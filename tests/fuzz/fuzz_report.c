@@ -93,8 +93,11 @@ static void make_diff(vt_recording *recording)
 
     require(vti_diff_side_load(&base, recording) == 0);
     require(vti_diff_side_load(&now, recording) == 0);
+    require(vti_diff_side_load_parts(&base, recording) == 0);
+    require(vti_diff_side_load_parts(&now, recording) == 0);
     require(vti_diff_make(&diff, &base, &now) == 0);
     require(diff.common == diff.function_count);
+    require(diff.common_parts == diff.part_count);
     for (size_t i = 0; i < diff.function_count; i++)
         require(diff.functions[i].base.calls == diff.functions[i].now.calls &&
                 diff.functions[i].base.self_ns == diff.functions[i].now.self_ns);

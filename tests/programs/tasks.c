@@ -162,7 +162,10 @@ static void say_clock(void)
     told = vt_task_realtime(vt_task_clock());
     back = vt_task_realtime(vt_task_clock_at(real));
     say("late", (long)(told - real), "back", (long)(back - real), "earlier",
-        (long)(real - vt_task_realtime(vt_task_clock_at(real - 1000000000))), (char *)0);
+        (long)(real - vt_task_realtime(vt_task_clock_at(real - 1000000000))), "second",
+        (long)(vt_task_tick_ns() *
+               (double)(vt_task_clock_at(real) - vt_task_clock_at(real - 1000000000))),
+        (char *)0);
 }
 
 int main(int argc, char **argv)

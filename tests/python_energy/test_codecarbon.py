@@ -33,7 +33,7 @@ print(json.dumps([list(frame.columns), list(frame.project_name), [float(value) f
 
 FIELDS = """
 import dataclasses, inspect, json
-from codecarbon import EmissionsTracker, OutputMethod
+from codecarbon import EmissionsTracker, OfflineEmissionsTracker, OutputMethod, track_emissions
 from codecarbon.output_methods.emissions_data import EmissionsData, TaskEmissionsData
 from venturi import energy
 from venturi.energy import _data, _options
@@ -42,7 +42,24 @@ assert mine == [field.name for field in dataclasses.fields(EmissionsData)] + ["p
 assert list(_data.TASK_COLUMNS) == [field.name for field in dataclasses.fields(TaskEmissionsData)] + ["provenance"]
 theirs = [name for name in inspect.signature(EmissionsTracker).parameters if name != "self"]
 assert list(_options.ORDER[:len(theirs)]) == theirs, theirs
+for more in OfflineEmissionsTracker.__init__, track_emissions:
+    names = set(inspect.signature(more).parameters) - {"self", "args", "kwargs", "fn", "offline"}
+    assert names <= set(_options.ORDER), names - set(_options.ORDER)
 assert {one.value for one in OutputMethod} == {one.value for one in energy.OutputMethod}
+"""
+
+
+LOGGERS = """
+import json, logging
+from codecarbon.output import LoggerOutput
+from venturi.energy import EmissionsTracker
+lines = []
+logger = logging.getLogger("rows")
+logger.setLevel("INFO")
+logger.addHandler(type("Keep", (logging.Handler,), {"emit": lambda self, record: lines.append(record.getMessage())})())
+with EmissionsTracker(save_to_logger=True, logging_logger=LoggerOutput(logger), country_iso_code="FRA") as tracker:
+    pass
+assert [json.loads(line)["run_id"] for line in lines] == [str(tracker.run_id)], lines
 """
 
 
@@ -94,6 +111,10 @@ def test_short_children_are_charged(tmp_path):
 
 def test_names_of_options_and_columns(tmp_path):
     run(tmp_path, "-c", FIELDS)
+
+
+def test_its_logger_output_takes_our_rows(tmp_path):
+    run(tmp_path, "-c", LOGGERS)
 
 
 def test_a_file_that_codecarbon_began(tmp_path):

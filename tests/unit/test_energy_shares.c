@@ -90,6 +90,39 @@ static void test_readings_are_not_charged(void **state)
     vt_energy_close(meter);
 }
 
+/* Two meters of one program: what either reads is no work of the program's, and each states its own. */
+static void test_nor_are_those_of_another_meter(void **state)
+{
+    struct vt_energy_options options = {.procfs = "/proc", .flags = VT_ENERGY_NO_MEMORY};
+    vt_energy *meters[2];
+    double cost_s;
+
+    (void)state;
+    kit_zone("intel-rapl:0", "package-0", 0);
+    meters[0] = kit_open_with(&options);
+    meters[1] = kit_open_with(&options);
+    kit_reading_cost_s = 0.02;
+    kit_take(meters[0]);
+    for (int i = 1; i <= 5; i++) {
+        kit_pass(TICK);
+        kit_energy("intel-rapl:0", 5 * i);
+        kit_take(meters[1]);
+        kit_take(meters[0]);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_true(kit_take(meters[i]).own_cpu_s < 0.02);
+        vt_energy_cost(meters[i], &cost_s, NULL);
+        assert_true(cost_s >= 0.12 && cost_s < 0.24);
+    }
+    kit_burn(0.05);
+    for (int i = 0; i < 2; i++) {
+        double own_s = kit_take(meters[i]).own_cpu_s;
+
+        assert_true(own_s >= 0.05 && own_s < 0.07);
+        vt_energy_close(meters[i]);
+    }
+}
+
 static void test_all_of_a_busy_machine(void **state)
 {
     struct vt_energy_sum sum = {.takes = 0};
@@ -484,6 +517,7 @@ int main(void)
         TEST(test_idle_program),
         TEST(test_idle_program_alone),
         TEST(test_readings_are_not_charged),
+        TEST(test_nor_are_those_of_another_meter),
         TEST(test_all_of_a_busy_machine),
         TEST(test_short_children),
         TEST(test_children_that_are_seen),

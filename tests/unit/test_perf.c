@@ -66,10 +66,14 @@ static void few_runs_are_no_verdict(void **state)
     struct vti_bench base = {0};
     struct vti_bench now = {0};
     struct vti_compared cpu = {0};
+    struct vti_compare_options fewer = defaults;
 
     (void)state;
     perf_kit_runs(&base, 0.1, 0.01, 10);
-    perf_kit_runs(&now, 0.2, 0.01, 5);
+    perf_kit_runs(&now, 0.2, 0.01, 2);
+    fewer.rules.least_apart = 2; /* whatever is asked for: of so few there is no interval */
+    assert_int_equal(verdict_of(&base, &now, &fewer, NULL), VTI_VERDICT_TOO_FEW);
+    perf_kit_runs(&now, 0.2, 0.01, 3);
     assert_int_equal(verdict_of(&base, &now, &defaults, &cpu), VTI_VERDICT_TOO_FEW);
     assert_int_equal(cpu.need, 6);
     perf_kit_runs(&now, 0.2, 0.01, 1);
@@ -150,6 +154,28 @@ static void counts_decide_first(void **state)
     assert_int_equal(verdict_of(&base, &now, &defaults, NULL), VTI_VERDICT_WORSE);
     vti_bench_quantity(&base.entries[0], "calls:h x.py", VTI_QUANTITY_COUNT)->share = 0.001;
     vti_bench_quantity(&now.entries[0], "calls:h x.py", VTI_QUANTITY_COUNT)->share = 0.002;
+    assert_int_equal(verdict_of(&base, &now, &defaults, NULL), VTI_VERDICT_SAME);
+    vti_bench_fini(&base);
+    vti_bench_fini(&now);
+}
+
+/* A span that took nothing to speak of, and takes a third of the new runs: CPU time says nothing of one that waits. */
+static void what_has_grown_from_little_decides(void **state)
+{
+    struct vti_bench base = {0};
+    struct vti_bench now = {0};
+
+    (void)state;
+    perf_kit_runs(&base, 0.1, 0.01, 10);
+    perf_kit_runs(&now, 0.1, 0.01, 10);
+    for (int i = 0; i < 10; i++) {
+        vti_bench_note(&base.entries[0], "span:commit", VTI_QUANTITY_TIME, 0.001 + 1e-6 * i);
+        vti_bench_note(&now.entries[0], "span:commit", VTI_QUANTITY_TIME, 0.1 + 1e-6 * i);
+    }
+    vti_bench_quantity(&base.entries[0], "span:commit", VTI_QUANTITY_TIME)->share = 0.005;
+    vti_bench_quantity(&now.entries[0], "span:commit", VTI_QUANTITY_TIME)->share = 0.3;
+    assert_int_equal(verdict_of(&base, &now, &defaults, NULL), VTI_VERDICT_WORSE);
+    vti_bench_quantity(&now.entries[0], "span:commit", VTI_QUANTITY_TIME)->share = 0.009;
     assert_int_equal(verdict_of(&base, &now, &defaults, NULL), VTI_VERDICT_SAME);
     vti_bench_fini(&base);
     vti_bench_fini(&now);
@@ -382,6 +408,7 @@ int main(void)
         cmocka_unit_test(noise_is_undecided),
         cmocka_unit_test(small_losses_never_count),
         cmocka_unit_test(counts_decide_first),
+        cmocka_unit_test(what_has_grown_from_little_decides),
         cmocka_unit_test(times_are_for_one_item),
         cmocka_unit_test(what_cannot_be_compared),
         cmocka_unit_test(several_commands_are_several_tests),

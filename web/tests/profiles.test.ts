@@ -273,4 +273,9 @@ describe("a comparison", async () => {
     const { base, now } = wholes(rows);
     expect(summary(data, rows)[0]).toContain(`is ${now > base ? "slower" : "faster"} by`);
   });
+
+  it("says nothing of own time where there are no functions", () => {
+    expect(summary(data, rows).join(" ")).toContain("Self time");
+    expect(summary(data, []).join(" ")).not.toContain("Self time");
+  });
 });

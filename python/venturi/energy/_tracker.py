@@ -160,10 +160,10 @@ class EmissionsTracker:
         with self._lock:
             if not self._open():
                 return None
-            self._resume()
+            begin = self._resume()
             name = task_name or str(uuid.uuid4())
             is_new = all(task.key != name for task in self._tasks)
-            task = _Task(name, name if is_new else "%s_%s" % (name, uuid.uuid4()), self._total())
+            task = _Task(name, name if is_new else "%s_%s" % (name, uuid.uuid4()), begin)
             self._tasks.append(task)
             return task.key
 
@@ -190,9 +190,10 @@ class EmissionsTracker:
         return active[-1] if active else None
 
     def _end_task(self, task: _Task) -> EmissionsData:
-        task.data = self._row(self._total() - task.begin)
+        total = self._total()
+        task.data = self._row(total - task.begin)
         if not self._is_started and not self._active():
-            self._pause()
+            self._pause(total)
         return task.data
 
     # ---- measuring
@@ -234,13 +235,16 @@ class EmissionsTracker:
         _running.discard(self)
         self._clear()
 
-    def _resume(self) -> None:
-        if self._since is None and self._meter is not None:
-            self._since = self._meter.begin()
+    def _resume(self) -> Amount:
+        """Counts from now on; what there was until now, which a task begins with: no reading lies between the two."""
+        if self._since is not None or self._meter is None:
+            return self._total()
+        self._since = self._meter.begin()
+        return self._done
 
-    def _pause(self) -> None:
+    def _pause(self, total: Amount) -> None:
         """Between tasks of a tracker that was not started itself nothing is counted."""
-        self._done = self._total()
+        self._done = total
         self._since = None
 
     def _total(self) -> Amount:

@@ -1,11 +1,15 @@
 """Where options come from: home, folder, environment, constructor; and what is wrong with them."""
+import logging
 import os
+import re
 import subprocess
 import sys
 
-from machine import Said
-from venturi.energy import EmissionsTracker, OutputMethod
-from venturi.energy._options import ORDER
+from machine import Machine, Said
+from venturi.energy import EmissionsTracker, LoggerOutput, OutputMethod, _tracker
+from venturi.energy._options import ORDER, settle
+
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "docs", "emissions.md")
 
 
 def config(folder, **values):
@@ -113,3 +117,45 @@ def test_output_methods():
 def test_order_is_codecarbons():
     assert ORDER[:8] == ("project_name", "measure_power_secs", "api_call_interval", "api_endpoint", "api_key", "output_dir", "output_file",
                          "output_methods")
+
+
+def documented():
+    """The options that have a row, and those that are said to be without effect."""
+    with open(DOCS, encoding="utf-8") as file:
+        text = file.read().split("## Options")[1].split("\n## ")[0]
+    table, nothing = text.split("**Accepted, without effect**")
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return {name for row in rows for name in re.findall("`(\\w+)`", row)}, set(re.findall("`(\\w+)`", nothing))
+
+
+def test_every_option_is_honoured_or_said_not_to_be():
+    Machine()
+    honoured, without = documented()
+    assert honoured | without == set(ORDER) and not honoured & without, (honoured | without) ^ set(ORDER)
+    asked = set()
+
+    class Asked(dict):
+        def __getitem__(self, name):
+            asked.add(name)
+            return dict.__getitem__(self, name)
+
+    _tracker.settle = lambda *arguments: Asked(settle(*arguments))
+    for options in (dict(country_iso_code="FRA", save_to_logger=True, api_call_interval=-1), dict(output_methods="csv")):
+        with EmissionsTracker(measure_power_secs=60, **options) as tracker:
+            tracker.start_task("one")
+            tracker.stop_task()
+    assert honoured <= asked, honoured - asked
+    assert set(ORDER) - asked <= without
+
+
+def test_rows_go_to_a_logger():
+    Machine()
+    lines = []
+    for name, options in (("venturi.energy.rows", {}), ("mine", dict(logging_logger=logging.getLogger("mine"))),
+                          ("other", dict(logging_logger=LoggerOutput(logging.getLogger("other"), logging.ERROR)))):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.addHandler(type("Keep", (logging.Handler,), {"emit": lambda self, record: lines.append((record.name, record.levelname))})())
+        with EmissionsTracker(save_to_logger=True, save_to_file=False, country_iso_code="FRA", measure_power_secs=60, **options):
+            pass
+    assert lines == [("venturi.energy.rows", "INFO"), ("mine", "INFO"), ("other", "ERROR")] and not os.path.exists("emissions.csv")

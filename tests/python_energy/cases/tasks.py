@@ -65,6 +65,22 @@ def test_without_start_only_tasks_count():
     near(joules(tracker.final_emissions_data), 8)
 
 
+def test_without_start_tasks_add_up_to_the_run():
+    """To the last bit: a task's end is where the run's count stands still, its begin where it goes on."""
+    machine = Machine()
+    tracker = EmissionsTracker(tracking_mode="process", **FRA)
+    tasks = []
+    for i in range(5):
+        tracker.start_task()
+        machine.work(0.5, 0.25)
+        machine.use(2)
+        tasks.append(tracker.stop_task())
+        machine.use(1)
+    tracker.stop()
+    for name in ("duration", "energy_consumed", "cpu_energy", "ram_energy", "emissions"):
+        near(sum(getattr(task, name) for task in tasks), getattr(tracker.final_emissions_data, name), 1e-12)
+
+
 def test_threads_stop_their_own():
     machine = Machine()
     tracker = EmissionsTracker(**FRA)

@@ -16,6 +16,7 @@ export function summary(data: PageData, rows: readonly DiffRow[]): string[] {
       `The new run is ${compared(before.duration_ns, after.duration_ns)}: it lasted ${formatDuration(after.duration_ns)} ` +
         `(${clean(after.file, 60)}), the base ${formatDuration(before.duration_ns)} (${clean(before.file, 60)}).`,
     );
+  if (rows.length === 0) return lines;
   lines.push(
     `Self time, all threads together: ${formatTime(base)} before, ${formatTime(now)} now, ${compared(base, now)}.`,
   );
