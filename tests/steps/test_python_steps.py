@@ -438,6 +438,24 @@ def test_the_environment_can_ask_for_a_recording(newest):
     assert len(steps(newest.folder / "env.vt")) == 3
 
 
+def test_a_file_that_is_not_there(newest):
+    """Whoever runs the step may tell it from what the step does, by either kind of error."""
+    done = newest.record("""
+from venturi.step import FileError, GenericStep, SettingsError
+from venturi.step.consumers import AVROFileConsumer, CSVConsumer, JSONConsumer
+said = []
+for consumer, setting in ((JSONConsumer, "FILE_PATH"), (CSVConsumer, "FILE_PATH"), (AVROFileConsumer, "DIRECTORY_PATH")):
+    for kind in (FileError, SettingsError, FileNotFoundError):
+        try:
+            GenericStep(consumer({setting: "nowhere"})).start()
+        except kind as error:
+            said.append([str(error), error.filename, error.errno])
+print(json.dumps(said))
+""")
+    assert done.said == [["%s: cannot open: No such file or directory" % what, "nowhere", 2] for what in
+                         ("JSONConsumer: FILE_PATH: nowhere", "CSVConsumer: FILE_PATH: nowhere", "AVROFileConsumer: DIRECTORY_PATH: nowhere") for _ in range(3)]
+
+
 def test_a_step_without_a_consumer(newest):
     """As with APF it gets one empty message; but it says so."""
     done = newest.record(STEP_WITHOUT_CONSUMER % "{}")
