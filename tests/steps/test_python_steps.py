@@ -3,6 +3,7 @@ import json
 import os
 
 import pytest
+import stepping
 
 EARLY = '''
 from venturi.step import GenericStep
@@ -203,6 +204,24 @@ Fails(config=config([{"n": 1}, {"n": 0}, {"n": 2}], SKIP_FAILED=True)).start()
 print(json.dumps([ORDER.count("commit"), len(Kept.messages)]))
 ''')
     assert run.said == [3, 2] and [row["failed"] for row in run.steps] == [0, 1, 0]
+
+
+def test_failures_count_as_those_of_c(newest):
+    """The same batches, of which each third fails: batches and messages are the same numbers."""
+    done = newest.record(LATER + '''
+class Fails(LaterStep):
+    def execute(self, messages):
+        if messages[0]["n"] % 3 == 2:
+            raise ValueError
+        return messages
+Fails(config=config([[{"n": n}, {"n": n}] for n in range(9)], SKIP_FAILED=True)).start()
+''')
+    told = newest.folder / "c.vt"
+    counted = json.loads(stepping.run([stepping.VENTURI, "run", "-o", told, "--", stepping.program("tests", "steps", "steps_of_c"), "18", "2", "skip"]).stdout)
+    python, c = (json.loads(stepping.run([stepping.VENTURI, "report", "--json", path]).stdout)["steps"][0] for path in (done.path, told))
+    for name in ("count", "messages", "failed_count", "failed"):
+        assert python[name] == c[name], name
+    assert (counted["batches"], counted["messages"], counted["failed"], 2 * counted["failed"]) == (c["count"], c["messages"], c["failed_count"], c["failed"])
 
 
 def test_phases_that_it_did_not_come_to_have_no_time(newest):
