@@ -18,6 +18,8 @@ export const NAMES = [
   "watts",
   "own_watts",
   "server_cpu",
+  "items",
+  "effective",
 ] as const;
 
 export type SeriesName = (typeof NAMES)[number];
@@ -59,7 +61,7 @@ const sum = <T>(list: readonly T[], value: (one: T) => Known) =>
 
 /* What a state says about now. */
 function valuesOf(state: State, before: History["before"]): Record<SeriesName, Known> {
-  const { resources, energy, tasks, steps } = state;
+  const { resources, energy, items, tasks, steps } = state;
   const failed = before ? Math.max(0, tasks.failed - before.failed) : 0;
 
   return {
@@ -77,6 +79,8 @@ function valuesOf(state: State, before: History["before"]): Record<SeriesName, K
     watts: energy?.watts ?? null,
     own_watts: energy?.own_watts ?? null,
     server_cpu: state.cost.server_cpu,
+    items: items?.raw_per_s ?? null,
+    effective: items?.effective_per_s ?? null,
   };
 }
 
