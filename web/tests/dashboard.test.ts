@@ -58,6 +58,21 @@ describe("history", () => {
     expect(lastOf(history, "cpu")).toBe(2);
   });
 
+  it("leaves out what was before the program began", () => {
+    const history = makeHistory();
+    const reply = {
+      from_ms: 1000,
+      to_ms: 3000,
+      step_ms: 1000,
+      times_ms: [1000, 2000, 3000],
+      series: { cpu: [5, 6, 7] },
+    };
+
+    load(history, reply, 1500);
+    expect(history.times).toEqual([2000, 3000]);
+    expect(history.series.cpu).toEqual([6, 7]);
+  });
+
   it("is broken where nothing was said, and takes nothing twice", () => {
     const history = makeHistory();
 
@@ -404,8 +419,8 @@ describe("bars and words", () => {
       Effective: "30",
       "Effective now": "2/s",
       "Effective on average": "2.50/s",
-      "Of all": "2.5 %",
-      "For 1,000": "1.50 J",
+      Share: "2.5 %",
+      "Energy for 1,000": "1.50 J",
     });
     expect(said({ ...items, effective: null, wall_s: null, j_per_1000: null }, false)).toEqual({
       Items: "1,200",

@@ -264,7 +264,7 @@ export async function loadHistory(): Promise<void> {
   try {
     const answer = await fetch(`api/history?${query}`, { cache: "no-store" });
     if (!answer.ok) return;
-    load(history, (await answer.json()) as HistoryReply);
+    load(history, (await answer.json()) as HistoryReply, originMs);
     publish();
   } catch {
     /* The curves begin now. */

@@ -100,10 +100,10 @@ function isReply(reply: HistoryReply): boolean {
   return Array.isArray(reply.times_ms) && typeof reply.series === "object" && reply.series !== null;
 }
 
-/* What the server kept takes the place of everything up to its end. */
-export function load(history: History, reply: HistoryReply): void {
+/* What the server kept takes the place of everything up to its end; what it saw before `from` was another program. */
+export function load(history: History, reply: HistoryReply, from = 0): void {
   if (!isReply(reply)) return;
-  const kept = reply.times_ms.slice(-MOST / 2);
+  const kept = reply.times_ms.filter((at) => at >= from).slice(-MOST / 2);
   const skip = reply.times_ms.length - kept.length;
   const end = kept.at(-1) ?? -Infinity;
   const first = history.times.findIndex((at) => at > end);

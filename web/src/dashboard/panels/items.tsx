@@ -27,9 +27,9 @@ export function itemFacts(items: ItemsState, isGrowing: boolean): Fact[] {
       known(mean(effective, wall_s), formatRate),
       "Those that ran to the end",
     ],
-    effective !== null && raw > 0 && ["Of all", formatShare(effective / raw), "Share that ran to the end"],
+    effective !== null && raw > 0 && ["Share", formatShare(effective / raw), "Share that ran to the end"],
     items.j_per_1000 !== null && [
-      "For 1,000",
+      "Energy for 1,000",
       formatUnit(items.j_per_1000, "J"),
       "The program's share of energy, for a thousand items",
     ],
