@@ -420,11 +420,14 @@ static int check_names(const char *list)
 }
 
 /* The finest level that reaches back so far; `now` is what was seen last. */
-static unsigned level_for(const struct vti_history *history, int64_t from_ms)
+static unsigned level_for(const struct vti_history *history,
+                          const struct vti_history_question *question)
 {
+    /* Of what is over nothing is added any more: a file has what was kept before. */
+    int64_t now_ms = history->has_looked ? history->looked_ms : question->to_ms;
     unsigned level = 0;
 
-    while (level + 1 < LEVELS && history->looked_ms - from_ms > levels[level].keep_ms)
+    while (level + 1 < LEVELS && now_ms - question->from_ms > levels[level].keep_ms)
         level++;
     return level;
 }
@@ -496,7 +499,7 @@ int vti_history_write(struct vti_history *history, const struct vti_history_ques
                       struct vti_json *json)
 {
     unsigned points = question->points < POINTS_MOST ? question->points : POINTS_MOST;
-    unsigned level = level_for(history, question->from_ms);
+    unsigned level = level_for(history, question);
     int64_t step_ms = levels[level].step_ms;
     int64_t length_ms = question->to_ms - question->from_ms;
     struct answer answer = {.room = points ? points : 1};

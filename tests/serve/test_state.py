@@ -285,7 +285,7 @@ def test_history_file_of_before(serve, finished, tmp_path):
     server.stop()
     with contextlib.closing(sqlite3.connect(path)) as file:
         file.executescript(f"""ALTER TABLE history DROP COLUMN items; ALTER TABLE history DROP COLUMN effective;
-                               INSERT INTO history (level, time_ms, cpu) VALUES (2, {int(now) // 10000 * 10000 - 20000}, 0.5)""")
+                               INSERT INTO history (level, time_ms, cpu) VALUES (1, {int(now) // 1000 * 1000 - 20000}, 0.5)""")
     server = serve(finished, "--history", path)
     answer = server.json(f"/api/history?names=cpu,items,effective&from={now - 3600000}&to={now}")
     assert 0.5 in answer["series"]["cpu"] and set(answer["series"]["items"]) == set(answer["series"]["effective"]) == {None}
