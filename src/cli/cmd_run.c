@@ -444,6 +444,7 @@ static int record(struct run *run, struct vti_drain *drain)
     while (!vti_child_check(&child)) {
         vti_drain_step(drain, child.signal_fd);
         vti_run_spool_watch(&run->spool);
+        vti_run_live_watch(&run->live);
     }
     vti_drain_note_end(drain);
     vti_child_reap(&child);
@@ -453,6 +454,7 @@ static int record(struct run *run, struct vti_drain *drain)
     code = vti_drain_close(drain, &stats);
     if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))
         vti_run_summary(&run->output, &stats, code, &wish, run->is_quiet);
+    vti_run_live_watch(&run->live);
     vti_run_live_finish(&run->live);
     vti_run_spool_finish(&run->spool, &stats, child.signal_fd, run->is_quiet);
     return vti_child_exit(&child);

@@ -115,6 +115,23 @@ int vti_run_live_start(struct vti_run_live *live, const char *path, bool is_quie
     return 0;
 }
 
+/* It is not started again: whoever ended it had a reason. */
+void vti_run_live_watch(struct vti_run_live *live)
+{
+    int status = 0;
+
+    if (live->server <= 0 || waitpid(live->server, &status, WNOHANG) != live->server)
+        return;
+    live->server = 0;
+    if (WIFSIGNALED(status))
+        vti_cmd_say(
+            "venturi-serve was ended by signal %d (%s): nothing is shown any more, all is recorded",
+            WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        vti_cmd_say("venturi-serve ended with %d: nothing is shown any more, all is recorded",
+                    WEXITSTATUS(status));
+}
+
 void vti_run_live_finish(struct vti_run_live *live)
 {
     if (live->server <= 0)

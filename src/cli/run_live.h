@@ -19,6 +19,9 @@ struct vti_run_live {
  * its address. VTI_EXIT_SETUP after one line. */
 int vti_run_live_start(struct vti_run_live *live, const char *path, bool is_quiet);
 
+/* Whether the server is still there is looked up now and then: that it is not is said at once. Never waits. */
+void vti_run_live_watch(struct vti_run_live *live);
+
 /* All is recorded, or nothing was started. */
 void vti_run_live_finish(struct vti_run_live *live);
 

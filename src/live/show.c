@@ -140,7 +140,10 @@ void vti_live_summary(const struct vti_live *live, struct vti_live_summary *summ
         .spans_per_s = vti_rate_of(&live->span_rate, &live->beat, live->spans),
         .bytes_per_s = vti_rate_of(&live->byte_rate, &live->beat, live->file_bytes),
         .cpu_count = live->cpu_count,
-        .refreshes = live->refreshes};
+        .refreshes = live->refreshes,
+        .replaced = live->replaced,
+        .is_partial = live->is_partial,
+        .notice = live->notice};
     summary->title = live->title ? live->title : live->target;
     sum_losses(live, summary);
 }

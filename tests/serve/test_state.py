@@ -1,11 +1,15 @@
 """What the server says of a program: the same numbers as the program knows, while it runs and afterwards."""
+import contextlib
 import json
 import os
 import re
 import resource
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import BUILD, PROGRAMS, TOP, VENTURI, Events, Monitored, cli_conftest, environment, named, wait_for
@@ -273,6 +277,20 @@ def test_history(serve, monitored):
     assert any(value and value > 0 for value in answer["series"]["memory"])
 
 
+def test_history_file_of_before(serve, finished, tmp_path):
+    """One that was begun when less was kept goes on, with what it has."""
+    path = tmp_path / "history.db"
+    server = serve(finished, "--history", path)
+    now = server.state()["now_ms"]
+    server.stop()
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.executescript(f"""ALTER TABLE history DROP COLUMN items; ALTER TABLE history DROP COLUMN effective;
+                               INSERT INTO history (level, time_ms, cpu) VALUES (1, {int(now) // 1000 * 1000 - 20000}, 0.5)""")
+    server = serve(finished, "--history", path)
+    answer = server.json(f"/api/history?names=cpu,items,effective&from={now - 3600000}&to={now}")
+    assert 0.5 in answer["series"]["cpu"] and set(answer["series"]["items"]) == set(answer["series"]["effective"]) == {None}
+
+
 def test_history_file(serve, monitored, tmp_path):
     """Kept in SQLite, found again by the next server; a file that is something else is left alone."""
     program = monitored()
@@ -284,7 +302,6 @@ def test_history_file(serve, monitored, tmp_path):
     again = serve(program.path, "--history", path)
     assert len(again.json("/api/history?names=cpu&points=5000")["times_ms"]) > 10
     other = tmp_path / "other.db"
-    import sqlite3
     with sqlite3.connect(other) as db:
         db.execute("CREATE TABLE mine (a)")
     before = other.read_bytes()
@@ -378,7 +395,12 @@ def test_spool_that_has_lost_files(serve, monitored, tmp_path):
     files = sorted(spool.glob("*.vt"))
     os.unlink(files[0])
     late = serve(spool)
-    late.wait(lambda state: state["caught_up"] == 1 and state["span_count"] > 0, "what is left")
+    state = late.wait(lambda state: state["caught_up"] == 1 and state["span_count"] > 0, "what is left")
+    assert state["is_partial"] and state["since_ms"] / 1000 == pytest.approx(metrics_of(late)["venturi_recording_start_timestamp_seconds"])
+    assert not first.state()["is_partial"]
+    head = subprocess.run([VENTURI, "top", "-b", "-n", "1", spool], capture_output=True, text=True, check=True, env=environment()).stdout
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(state["since_ms"] / 1000))
+    assert f"counted since {since}: earlier files are gone" in head
     series = '{step="ClassifyStep",prefix="test_step"}'
     for accept in ("text/plain", "application/openmetrics-text"):
         all_of_it, rest = metrics_of(first, accept), metrics_of(late, accept)
@@ -433,6 +455,22 @@ def test_run_live(tmp_path):
     assert process.returncode == 0 and "next  venturi serve live.vt" in said
     with pytest.raises(ConnectionRefusedError):
         server.connect()
+
+
+@pytest.mark.parametrize("when", ["meanwhile", "at the end"])
+def test_run_live_whose_server_is_killed(tmp_path, when):
+    """It is said in one line, nothing else changes."""
+    process = subprocess.Popen([VENTURI, "run", "--live=0", "-o", "live.vt", os.path.join(PROGRAMS, "monitored")], cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    assert "live  http://" in process.stderr.readline()
+    process.stdout.readline()
+    (server,) = subprocess.run(["pgrep", "-P", str(process.pid), "-x", "venturi-serve"], capture_output=True, text=True, check=True).stdout.split()
+    os.kill(int(server), signal.SIGKILL)
+    line = process.stderr.readline() if when == "meanwhile" else ""
+    process.stdin.write("round 1\n")
+    said = line + process.communicate(timeout=60)[1]
+    assert said.count("venturi: venturi-serve was ended by signal 9 (Killed): nothing is shown any more, all is recorded\n") == 1
+    assert process.returncode == 0 and said.count("venturi-serve") == 1 and (tmp_path / "live.vt").stat().st_size > 1000
 
 
 def test_live_and_ring_exclude_each_other(tmp_path):

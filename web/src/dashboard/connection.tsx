@@ -2,7 +2,8 @@
 
 import { Button } from "../ui/parts";
 import { Sentence } from "../ui/sentence";
-import { formatDuration, formatShare } from "../ui/format";
+import { formatDuration, formatMoment, formatShare } from "../ui/format";
+import { clean } from "../ui/text";
 import type { Link } from "./data/feed";
 import type { State } from "./data/types";
 import { clockText } from "./data/clock";
@@ -53,6 +54,10 @@ export function Connection({ connect }: { connect(): void }) {
           }
         />
         {state && state.caught_up < 1 ? " The file is being read: sums are of a part of it." : ""}
+        {state?.is_partial && state.since_ms
+          ? ` Counted since ${formatMoment(state.since_ms)}: earlier files of the spool were gone.`
+          : ""}
+        {state?.notice ? <span class="is-bad"> ▲ {clean(state.notice, 300)}</span> : null}
       </span>
       <Details state={state} />
       {(now.state === "waiting" || now.state === "ended" || now.state === "refused") && (
