@@ -184,12 +184,19 @@ def test_a_run_is_merged_at_once_or_not(spooled, tmp_path):
     tool("merge", tmp_path / "a.vt", "-o", tmp_path / "b.vt")
 
 
+def is_after_the_end(recording):
+    """A last file may begin when all spans have ended."""
+    return recording.query("SELECT count(*) AS n FROM spans")[0]["n"] == 0
+
+
 def test_what_is_open_is_carried_over(spooled):
     """Each file alone knows what was open when it began: since when, with which facts."""
     folder, _, _ = spooled
     begins = {}
     for name in files(folder):
         recording = Recording(os.path.join(folder, name))
+        if name == files(folder)[-1] and is_after_the_end(recording):
+            continue
         for span in ("outer", "all the time", "long request"):
             row, = recording.query("SELECT begin_ns, end_ns, finished, error, base_id, trace_id, attributes FROM spans "
                                    "WHERE name = '%s'" % span)
@@ -216,7 +223,8 @@ def test_each_file_says_who_it_is_of(spooled):
         recording = Recording(os.path.join(folder, name))
         ids.add(recording.info["id"])
         assert recording.query("SELECT name FROM processes")[0]["name"] == "spooled"
-        assert recording.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'")[0]["n"] == (number > 1)
+        is_carried = recording.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'")[0]["n"]
+        assert is_carried == (number > 1) or is_after_the_end(recording)
         assert recording.query("SELECT count(*) AS n FROM resources")[0]["n"] > 0
     assert len(ids) == len(files(folder)), "each is a recording of its own"
 
