@@ -559,6 +559,7 @@ def test_environment_is_enough(tmp_path):
     (["--spool", "x", "--ring", "10s"], "--ring and --spool: a spool keeps all, up to --spool-limit"),
     (["--spool-limit", "1G"], "--spool-limit: needs --spool or --ship"),
     (["--spool", "x", "--spool-limit", "1k"], "--spool-limit 1k: not a size like 500M, at least 1M"),
+    (["--keep"], "--keep: is for --ship; without it nothing is deleted"),
     (["--ship", "somewhere"], "--ship: not a URL like elasticsearch://HOST:9200"),
 ])
 def test_wrong_options_are_one_line(tmp_path, options, message):
@@ -739,6 +740,36 @@ def test_real_shipper_sends_each_thing_once(tmp_path, options):
     assert len(names) == 2 * facts["traces"]
     left = os.listdir(tmp_path / "w")
     assert left == ["s"] and files(tmp_path / "w" / "s") == [] if options else left == []
+
+
+def ship_for_real(tmp_path, *words, env=None):
+    needs_ship()
+    done = subprocess.run([VENTURI, "run", "--ship", "file://%s" % (tmp_path / "out.jsonl"), *words], capture_output=True, text=True, timeout=300,
+                          cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stderr, sorted(tmp_path.glob("*.spool/*.vt")) + sorted(tmp_path.glob("s/*.vt"))
+
+
+@pytest.mark.parametrize("options", [[], ["--spool", "s"]], ids=["its own folder", "named"])
+def test_a_recording_of_which_nothing_could_be_sent_is_kept(tmp_path, options):
+    """There is nothing else of it."""
+    told, files = ship_for_real(tmp_path, *options, "--", "true")
+    assert len(files) == 1, told
+    assert "0 documents to file://" in told and "1 recording is kept: nothing of it is for a store" in told
+    assert "kept for what that store does not take" in told and "not sent yet" not in told
+    # Whoever looks again finds the same.
+    again = subprocess.run([VENTURI, "ship", files[0].parent, "--to", "file://%s" % (tmp_path / "out.jsonl"), "--once"], capture_output=True, text=True, timeout=300)
+    assert again.returncode == 0 and "1 recording is kept" in again.stderr and files[0].exists(), again.stderr
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["deleted", "kept"])
+def test_what_goes_with_files_that_are_sent_is_said(tmp_path, keeps):
+    told, files = ship_for_real(tmp_path, *(["--keep"] if keeps else []), "--", program("spooled"), str(tmp_path / "seen"), "0")
+    assert "0 documents" not in told
+    if keeps:
+        assert files and "deleted" not in told and ", kept\n" in told and "not sent yet" not in told, told
+    else:
+        assert not files and re.search(r"; deleted with 1 sent file: \d+ spans outside of any trace, .*resources.* \(--keep keeps them\)\n", told), told
 
 
 def test_real_shipper_killed_and_a_limit_add_up(tmp_path):
