@@ -585,6 +585,44 @@ def test_nothing_is_left_if_nothing_was_started(tmp_path):
     assert files(tmp_path / "s") == []
 
 
+# Three children that use the CPU alike, for as long as four files need.
+ALIKE = """
+import os, sys, time
+for _ in range(3):
+    if not os.fork():
+        end = time.monotonic() + 4.5
+        while time.monotonic() < end:
+            busy = time.process_time() + 0.01
+            while time.process_time() < busy:
+                pass
+            time.sleep(0.04)
+        os._exit(0)
+for _ in range(3):
+    os.wait()
+"""
+
+
+def test_a_report_of_one_file_is_of_that_file_and_says_so(tmp_path):
+    """What a process used in the files before is none of this one's share."""
+    subprocess.run([VENTURI, "run", "-q", "--no-functions", "--spool", "s", sys.executable, "-c", ALIKE], check=True, timeout=300, cwd=tmp_path,
+                   env=dict(os.environ, VENTURI_SPOOL_FILE_SECONDS="1"))
+    files = sorted((tmp_path / "s").glob("*.vt"))
+    assert len(files) >= 4
+    found = {each["kind"]: each["text"] for each in json.loads(tool("report", "--json", files[2]).stdout)["findings"]}
+    assert found["one-of-a-run"].startswith("This is file 3 of a run: ")
+    assert "child-cpu" not in found
+    tool("report", files[2], "-o", tmp_path / "page.html")
+    assert re.search('"title": ?"[^"]*, file 3"', (tmp_path / "page.html").read_text())
+    tool("merge", *files, "-o", tmp_path / "all.vt")
+    assert "one-of-a-run" not in {each["kind"] for each in json.loads(tool("report", "--json", tmp_path / "all.vt").stdout)["findings"]}
+
+
+def test_a_run_in_one_file_is_no_part(tmp_path):
+    subprocess.run([VENTURI, "run", "-q", "--spool", "s", program("spooled"), str(tmp_path / "seen"), "0"], check=True, timeout=300, cwd=tmp_path)
+    [path] = (tmp_path / "s").glob("*.vt")
+    assert "file 1 of a run" not in tool("report", path).stdout
+
+
 # ---- shipping -------------------------------------------------------------------------------------------
 
 SHIPPER = """#!%s

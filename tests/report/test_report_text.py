@@ -143,3 +143,17 @@ def test_readings_that_are_near_have_no_rate(venturi, tmp_path, times):
     text = shown(venturi, w.save(tmp_path / "x.vt"), 80)
     curve, rate = [line.split("at most ") for line in text.splitlines() if line.startswith("  CPU ")][0]
     assert 0.39 <= float(rate.split()[0]) <= 0.45 and "▁" not in curve, text
+
+
+@pytest.mark.parametrize("process, shown", [
+    ({"name": "python3", "command": "/usr/bin/python3 -u dir/live.py 3"}, "live.py, "),
+    ({"name": "/usr/bin/pipeline", "command": "/usr/bin/pipeline dir/live.py"}, "pipeline, "),
+], ids=["script", "program"])
+def test_the_program_is_called_as_on_the_page(venturi, tmp_path, process, shown):
+    w = NewRecording(**process)
+    w.site(1, "a")
+    events = w.events(0, 0)
+    events.begin(0, 1)
+    events.end(10)
+    events.write()
+    assert venturi("report", w.save(tmp_path / "x.vt"), check=0).stdout.startswith(shown)
