@@ -5,6 +5,7 @@
 #include "store/ship_impl.h"
 
 #include "base/error.h"
+#include "model/fact_blocks.h"
 #include "model/model.h"
 
 #include <fcntl.h>
@@ -171,6 +172,22 @@ static void count_unsent(struct vti_ship *ship, const struct follow *follow, siz
     ship->options->say(line);
 }
 
+/* Entries of a merged recording are numbered anew: nobody can know them for those of its parts. Traces have their own ids. */
+static void warn_merged(struct vti_ship *ship, const struct follow *follow)
+{
+    struct vti_bytes parts;
+    char line[400];
+
+    if (ship->has_said_merged || ship->batch.documents[0].kind != VTI_DOCUMENT_STEP ||
+        !vti_recording_meta(follow->recording, "merged", &parts))
+        return;
+    ship->has_said_merged = true;
+    snprintf(line, sizeof line,
+             "%.200s was merged: if its parts are sent too, their steps will be there twice",
+             follow->name);
+    ship->options->say(line);
+}
+
 /* All that is there now of one kind. 0, 1: it was told to stop, or a negative code. */
 static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
 {
@@ -193,6 +210,7 @@ static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
             vti_batch_clear(&ship->batch);
             continue;
         }
+        warn_merged(ship, follow);
         code = vti_ship_deliver(ship);
         if (!code)
             code = commit(ship, follow, maker);

@@ -141,6 +141,7 @@ struct vti_ship {
     bool has_said_disk;
     bool has_said_other; /* a state of another store cannot be read */
     bool has_said_unsent;
+    bool has_said_merged;
     enum vti_ship_mood mood;
     char why[400];       /* of being away or held */
     int64_t progress_ns; /* monotonic; of the last document that was taken */
