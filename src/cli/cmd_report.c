@@ -36,7 +36,7 @@ static const struct vti_option options[] = {
     [OPT_OPEN] = {0, "open", NULL, "open the page in a browser"},
     [OPT_EVENTS] = {0, "events", "N", "of a page: spans to draw one by one (2000000, or all)"},
     [OPT_NO_SOURCE] = {0, "no-source", NULL, "of a page: leave the text of source files out"},
-    [OPT_FORCE] = {0, "force", NULL, "replace PAGE even if it is no page of Venturi's"},
+    [OPT_FORCE] = {'f', "force", NULL, "replace PAGE even if it is no page of Venturi's"},
     [OPT_SORT] = {0, "sort", "total|self|count|min|avg|max|p50|p99|errors|name",
                   "what decides the order (total; of functions self)"},
     [OPT_LIMIT] = {'n', "limit", "N", "show N spans and functions (20); 0 shows all"},

@@ -58,6 +58,7 @@ enum {
     OPT_SPOOL,
     OPT_SPOOL_LIMIT,
     OPT_SHIP,
+    OPT_KEEP,
     OPT_LIVE,
     OPT_RING,
     OPT_BLOCK,
@@ -95,6 +96,7 @@ static const struct vti_option options[] = {
     [OPT_SPOOL] = {0, "spool", "DIR", "recordings of a minute each, for as long as it runs"},
     [OPT_SPOOL_LIMIT] = {0, "spool-limit", "SIZE", "of all in DIR (1G): the oldest give way"},
     [OPT_SHIP] = {0, "ship", "URL", "send them to a store meanwhile (see `venturi ship`)"},
+    [OPT_KEEP] = {0, "keep", NULL, "with --ship: do not delete what is sent"},
     [OPT_LIVE] = {0, "live", "[=PORT]", "a dashboard beside it (see `venturi serve`)"},
     [OPT_RING] = {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
     [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
@@ -275,6 +277,9 @@ static bool take_option(struct run *run, int option, const char *value)
         return take_size("spool-limit", value, VTI_SPOOL_LEAST, &run->spool.limit);
     case OPT_SHIP:
         return vti_run_spool_take_url(&run->spool, value);
+    case OPT_KEEP:
+        run->spool.keeps = true;
+        return true;
     case OPT_LIVE:
         run->live.is_on = true;
         run->live.port = value;
