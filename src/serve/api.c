@@ -142,9 +142,11 @@ enum MHD_Result vti_serve_metrics(const struct vti_request *request)
     enum vti_exposition format = vti_accept_choose(
         MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
     struct vti_buf text = {0};
+    size_t count;
     int code;
 
     pthread_mutex_lock(&serve->lock);
+    vti_live_functions(serve->live, &count); /* what counting them costs is known then */
     code = vti_metrics_write(serve->live, format, &text);
     pthread_mutex_unlock(&serve->lock);
     text.failed |= code != 0;
