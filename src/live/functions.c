@@ -167,7 +167,7 @@ static int show_one(struct vti_live *live, const struct vti_function_table *tabl
     one.calls = now->calls > base->calls ? now->calls - base->calls : 0;
     one.self_ns = fmax(0, now->self_ns - base->self_ns);
     one.total_ns = fmax(0, now->total_ns - base->total_ns);
-    one.calls_per_s = table->since_s > 0 ? calls / table->since_s : 0;
+    one.calls_per_s = table->since_s > 0 ? calls / table->since_s : NAN;
     one.self_share = table->since_s > 0
                          ? fmax(0, now->self_ns - past->self_ns) / 1e9 / table->since_s
                          : NAN;

@@ -165,7 +165,7 @@ struct vti_live_function {
     uint32_t line;
     uint64_t calls;
     double self_ns, total_ns;
-    double calls_per_s;
+    double calls_per_s; /* NaN unknown */
     double
         self_share; /* of the last second: own time of one second, all threads together; NaN unknown */
 };

@@ -363,6 +363,10 @@ def test_report(serve, finished, monitored):
     program.tell("round 1")
     status, _, body = serve(program.path).ask("/report", timeout=120)
     assert status == 200 and b"venturi-directory" in body
+    sys.path[:0] = [os.path.join(TOP, "tests", "page")]
+    from page_reader import Page
+    page = Page(body.decode())
+    assert page.recording["is_growing"] and [note for note in page.notes if "still being made" in note] and not page.recording["is_closed"]
 
 
 def test_folder(serve, monitored, finished, tmp_path):
