@@ -239,7 +239,7 @@ struct vti_live {
     bool has_first;
     uint64_t events, spans, errors, file_bytes, tasks_ended;
     double program_ns,
-        program_wall_ns; /* what recording cost the program, and how long its threads ran */
+        program_wall_ns;    /* what recording cost the program, and how long its threads ran */
     double program_life_ns; /* how long they have lived */
     uint32_t cpu_count;
     struct vti_rate event_rate, span_rate, byte_rate;
@@ -286,7 +286,8 @@ struct vti_live {
     bool has_family;
     struct vti_source *outside; /* owned: readings of it */
     pid_t pid;
-    int64_t boot_unix_ns; /* when the machine was started, asked once: starts of processes stay what they were */
+    int64_t
+        boot_unix_ns; /* when the machine was started, asked once: starts of processes stay what they were */
     struct vti_dask *dask; /* owned, or NULL */
 };
 

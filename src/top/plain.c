@@ -96,8 +96,8 @@ static int await_rates(struct vti_top *top)
 {
     int code = 0;
 
-    for (int64_t left = RATES_NS; left > 0 && !code && !vti_terminal_is_ending() &&
-                                  !vti_top_is_over(top) && !has_rates(top);
+    for (int64_t left = RATES_NS;
+         left > 0 && !code && !vti_terminal_is_ending() && !vti_top_is_over(top) && !has_rates(top);
          left -= CATCH_UP_NS) {
         pause_for(CATCH_UP_NS);
         code = vti_top_look(top);

@@ -539,6 +539,33 @@ def test_run_live_whose_server_is_killed(tmp_path, when):
     assert process.returncode == 0 and said.count("venturi-serve") == 1 and (tmp_path / "live.vt").stat().st_size > 1000
 
 
+def test_the_end_of_run_live(tmp_path):
+    """Who looks gets the last state, then has a moment to ask for what is not in it, then the end."""
+    from conftest import Server
+    process = subprocess.Popen([VENTURI, "run", "-q", "--live=0", "-o", "live.vt", os.path.join(PROGRAMS, "monitored")], cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment())
+    try:
+        server = Server.__new__(Server)
+        server.address = process.stderr.readline().split()[-1]
+        server.port = int(server.address.split("/status")[0].rsplit(":", 1)[1])
+        server.token = server.address.rsplit("token=", 1)[1]
+        events = Events(server)
+        seen = []
+        for name, data in events:
+            if not seen:
+                process.stdin.close()
+            seen.append(name)
+            if name == "state" and not data["is_growing"] and "over" not in seen:
+                assert "list" in server.json("/api/functions")
+                seen.append("over")
+        events.close()
+    finally:
+        process.stdin.close()
+        process.stderr.close()
+        assert process.wait(timeout=60) == 0
+    assert "over" in seen and seen[-1] == "end", seen
+
+
 def test_live_and_ring_exclude_each_other(tmp_path):
     done = subprocess.run([VENTURI, "run", "--live", "--ring", "5s", "true"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and "--live and --ring" in done.stderr
