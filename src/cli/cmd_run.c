@@ -100,8 +100,7 @@ static const struct vti_option options[] = {
     [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
     [OPT_BUFFER] = {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
     [OPT_PAUSED] = {0, "paused", NULL, "start with recording off (see `venturi control`)"},
-    [OPT_QUIET] = {'q', "quiet", NULL,
-                   "nothing on stderr unless something went wrong, but the address of --live"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "on stderr only what went wrong, and --live's address"},
     {0, NULL, NULL, NULL}};
 
 extern const struct vti_command vti_cmd_run;
