@@ -102,7 +102,7 @@ static const struct vti_option options[] = {
     [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
     [OPT_BUFFER] = {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
     [OPT_PAUSED] = {0, "paused", NULL, "start with recording off (see `venturi control`)"},
-    [OPT_QUIET] = {'q', "quiet", NULL, "nothing on stderr unless something went wrong"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "on stderr only what went wrong, and --live's address"},
     {0, NULL, NULL, NULL}};
 
 extern const struct vti_command vti_cmd_run;
@@ -415,8 +415,7 @@ static int record(struct run *run, struct vti_drain *drain)
     code = vti_run_spool_start(&run->spool);
     if (!code)
         code = vti_run_live_start(&run->live,
-                                  run->spool.is_on ? run->spool.folder : run->output.recording,
-                                  run->is_quiet);
+                                  run->spool.is_on ? run->spool.folder : run->output.recording);
     if (code) {
         drop(run, drain);
         return code;

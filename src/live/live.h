@@ -165,7 +165,7 @@ struct vti_live_function {
     uint32_t line;
     uint64_t calls;
     double self_ns, total_ns;
-    double calls_per_s;
+    double calls_per_s; /* NaN unknown */
     double
         self_share; /* of the last second: own time of one second, all threads together; NaN unknown */
 };
@@ -332,10 +332,11 @@ const struct vti_live_loss *vti_live_losses(const struct vti_live *live, size_t 
 
 /* What watching costs. */
 struct vti_live_cost {
-    double program_ns;    /* what recording added to the measured program so far, by calibration */
-    double program_share; /* of its time in spans; NaN unknown */
-    double drainer_cpu;   /* cores of who writes the recording; NaN unknown */
-    double own_cpu;       /* cores of the calling process (server, top), over the last second */
+    double program_ns; /* what recording added to the measured program so far, by calibration; … */
+    double
+        program_share; /* … of its threads' time. NaN unknown: what counting calls costs is, until functions were asked for */
+    double drainer_cpu; /* cores of who writes the recording; NaN unknown */
+    double own_cpu;     /* cores of the calling process (server, top), over the last second */
     uint64_t own_cpu_ns, own_memory_bytes;
     int64_t refresh_ns; /* the last refresh took so long */
 };

@@ -239,7 +239,8 @@ struct vti_live {
     bool has_first;
     uint64_t events, spans, errors, file_bytes, tasks_ended;
     double program_ns,
-        program_wall_ns; /* what recording cost the program, and how long its threads ran */
+        program_wall_ns;    /* what recording cost the program, and how long its threads ran */
+    double program_life_ns; /* how long they have lived */
     uint32_t cpu_count;
     struct vti_rate event_rate, span_rate, byte_rate;
     /* Sums: */
@@ -285,6 +286,8 @@ struct vti_live {
     bool has_family;
     struct vti_source *outside; /* owned: readings of it */
     pid_t pid;
+    int64_t
+        boot_unix_ns; /* when the machine was started, asked once: starts of processes stay what they were */
     struct vti_dask *dask; /* owned, or NULL */
 };
 
@@ -340,8 +343,9 @@ void vti_live_items_reset(struct vti_live *live);
 /* readings.c */
 void vti_readings_add(struct vti_readings *readings, int64_t time_ns, uint32_t known,
                       const uint64_t *values);
-void vti_readings_usage(const struct vti_readings *readings, bool is_now,
-                        struct vti_live_usage *usage);
+/* `tree`: of all processes together, which is read also when this one did nothing (the same: it is that). */
+void vti_readings_usage(const struct vti_readings *readings, const struct vti_readings *tree,
+                        bool is_now, struct vti_live_usage *usage);
 double vti_readings_machine(const struct vti_readings *readings); /* cores in use; NaN */
 void vti_usage_unknown(struct vti_live_usage *usage);
 
@@ -390,6 +394,8 @@ int vti_live_outside_show(struct vti_live *live);
 /* functions.c */
 void vti_live_functions_fini(struct vti_live *live);
 void vti_live_functions_reset(struct vti_live *live);
+/* What counting calls costs is added; NaN where nobody has asked for functions yet. */
+void vti_live_functions_cost(const struct vti_live *live, struct vti_live_cost *cost);
 
 /* dask.c */
 int vti_live_dask_open(struct vti_live *live);

@@ -57,7 +57,11 @@ static void add_notes(struct vti_page_job *job)
     bool has_functions = study->functions.row_count;
     bool has_events = study->info.event_count;
 
-    if (job->recording && !study->info.is_closed)
+    if (job->recording && !study->info.is_closed && job->options->is_growing)
+        vti_page_note(job->page, "open",
+                      "This recording is still being made. The page shows what was there when it "
+                      "was asked for.");
+    else if (job->recording && !study->info.is_closed)
         vti_page_note(job->page, "open",
                       "This recording has no end: it was still growing, or what wrote it was "
                       "stopped. The page shows what was there.");

@@ -97,7 +97,7 @@ static void add_cost(struct vti_json *json, const struct vti_serve *serve)
     vti_live_cost(serve->live, &cost);
     vti_json_key(json, "cost");
     vti_json_object(json);
-    vti_json_add_double(json, "program_ns", round(cost.program_ns));
+    vti_json_add_rate(json, "program_ns", round(cost.program_ns));
     vti_json_add_rate(json, "program_share", cost.program_share);
     vti_json_add_rate(json, "drainer_cpu", cost.drainer_cpu);
     vti_json_add_rate(json, "server_cpu", cost.own_cpu);

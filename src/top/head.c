@@ -125,7 +125,9 @@ static void say_events(char *line, const struct vti_live_summary *summary, struc
 {
     struct vti_live_cost cost;
     char text[2][VTI_NUMBER_BYTES];
+    size_t count;
 
+    vti_live_functions(live, &count); /* what counting them costs is known then */
     vti_live_cost(live, &cost);
     part(line, "events %s (%s/s)", vti_text_count(text[0], summary->events),
          vti_text_count(text[1], (uint64_t)fmax(summary->events_per_s, 0)));

@@ -20,6 +20,11 @@ export function sentenceOf(now: Link, state: State | null, isStopped: boolean): 
       tone: "bad",
       text: `${now.why} Open the address that \`venturi serve\` printed: it carries a token, which is new at every start.${stale}`,
     };
+  if (now.state === "ended" && state && !state.is_growing)
+    return {
+      tone: "calm",
+      text: `The program has ended, and the server has stopped: what is shown is all of it. \`venturi serve ${clean(state.path || "FILE", 200)}\` opens it again.`,
+    };
   if (now.state === "ended") return { tone: "bad", text: `The server has stopped.${stale}` };
   /* The same while it is tried again. */
   if (now.state === "waiting" || (now.state === "connecting" && now.tries > 0))

@@ -280,9 +280,9 @@ describe.skipIf(!hasChromium || !hasServe)("dashboard", () => {
 
     await says(page, /^Over/);
     await server.end("SIGTERM");
-    await says(page, /^The server has stopped/);
+    await says(page, /^The program has ended, and the server has stopped/);
     await page.getByRole("button", { name: "Try now" }).click();
-    await says(page, /^Stale|^The server has stopped/);
+    await says(page, /^Stale|the server has stopped/);
   });
 
   it("says what to do in an empty folder, and shows what appears there", async () => {
