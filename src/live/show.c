@@ -65,6 +65,7 @@ static void sum_losses(const struct vti_live *live, struct vti_live_summary *sum
 {
     summary->lost_events = live->gone_lost_events;
     summary->damage = live->gone_damage;
+    summary->missed = live->missed;
     for (size_t i = 0; i < live->source_count; i++) {
         summary->lost_events += live->sources[i]->lost_events;
         summary->damage += live->sources[i]->damage;

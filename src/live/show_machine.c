@@ -262,6 +262,9 @@ static int show_losses(struct vti_live *live)
                             losses.items[n].is_lower_bound, losses.items[n].is_wanted);
         vti_losses_free(&losses);
     }
+    if (live->missed && !code)
+        code = add_loss(live, "recordings deleted before they were read", live->missed, false,
+                        false);
     return code;
 }
 

@@ -196,6 +196,7 @@ struct vti_source {
     uint64_t lost_events, damage;
 };
 
+struct vti_arrivals;
 struct vti_dask;
 struct vti_function_table;
 
@@ -210,8 +211,12 @@ struct vti_live {
     uint64_t gone_lost_events, gone_damage; /* of sources that have left the list */
     uint32_t source_number;
     int64_t folder_looked_ns;
-    struct vti_map *seen; /* owned: files of a folder that were opened, or could not be */
-    bool has_waiting;     /* files that have not been opened yet */
+    struct vti_map *seen;          /* owned: files of a folder that were opened, or could not be */
+    bool has_waiting;              /* files that have not been opened yet */
+    struct vti_arrivals *arrivals; /* owned, or NULL: tells of new files in the folder */
+    char **awaited; /* owned, each too: names of files that have not been opened yet */
+    size_t awaited_count, awaited_room;
+    uint64_t missed, shown_missed; /* files that were gone before they could be opened */
     struct vti_beat beat;
     int64_t now_ns, now_unix_ns, turned_ns; /* monotonic; of the clock; when recent times turned */
     unsigned older;
@@ -347,6 +352,7 @@ void *vti_live_list_add(struct vti_live_list *list, size_t item); /* zeroed, or 
 /* target.c */
 int vti_live_find_target(struct vti_live *live);
 int vti_live_look_at_folder(struct vti_live *live);
+void vti_live_folder_fini(struct vti_live *live);
 pid_t vti_live_writer_of(
     const char *path); /* who has it open for writing; 0: nobody that can be seen */
 bool vti_live_writes(pid_t pid, const char *path);
