@@ -166,6 +166,7 @@ struct vti_source {
     pid_t writer;                /* 0: unknown */
     int64_t looked_ns, grown_ns; /* when its writer was looked for; when it last grew */
     uint64_t file_bytes;
+    int64_t now_ns;   /* since its start; while it grows */
     uint64_t fact_at; /* where blocks of facts go on: an offset, or a place in END's list */
     uint64_t blocks_done, blocks_all;
     struct vti_source_track **tracks; /* owned; beside those of the recording */
