@@ -342,6 +342,7 @@ void vti_live_ship(const struct vti_live *live, struct vti_live_ship *ship);
 /* A cluster that is shown; is_known false if it is none. */
 struct vti_live_cluster {
     bool is_known, is_connected;
+    bool is_tried; /* false: nobody knows yet whether it can be */
     const char *address, *id, *version;
     const char *error; /* why it is not connected, or "" */
 };
