@@ -5,6 +5,7 @@
 #include "store/ship_impl.h"
 
 #include "base/error.h"
+#include "model/fact_blocks.h"
 #include "model/model.h"
 
 #include <fcntl.h>
@@ -46,14 +47,29 @@ static bool is_taken(const struct vti_ship *ship, const struct vti_maker *maker)
     return maker->kinds & ship->options->type->kinds;
 }
 
+static void end_makers(struct vti_ship *ship, struct follow *follow)
+{
+    struct vti_ship_file *file = follow->name ? vti_ship_state_find(&ship->state, follow->name)
+                                              : NULL;
+
+    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++) {
+        const struct vti_maker *maker = vti_maker_at(i);
+        uint64_t outside;
+
+        if (!follow->makers[i])
+            continue;
+        outside = maker->outside ? maker->outside(follow->makers[i]) : 0;
+        ship->result->now.outside += outside;
+        if (file)
+            file->beyond.outside += outside;
+        maker->close(follow->makers[i]);
+        follow->makers[i] = NULL;
+    }
+}
+
 static void end_follow(struct vti_ship *ship, struct follow *follow)
 {
-    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++)
-        if (follow->makers[i]) {
-            if (vti_maker_at(i)->outside)
-                ship->result->now.outside += vti_maker_at(i)->outside(follow->makers[i]);
-            vti_maker_at(i)->close(follow->makers[i]);
-        }
+    end_makers(ship, follow);
     vt_recording_close(follow->recording);
     if (follow->fd >= 0)
         close(follow->fd);
@@ -83,6 +99,7 @@ static int begin_follow(struct vti_ship *ship, struct follow *follow, const char
     int code;
 
     snprintf(path, sizeof path, "%s/%s", ship->folder, name);
+    vti_ship_reading(path);
     follow->name = strdup(name);
     follow->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never wait for a pipe */
     if (!follow->name || follow->fd < 0)
@@ -133,6 +150,8 @@ static int commit(struct vti_ship *ship, const struct follow *follow, size_t mak
     vti_maker_at(maker)->position(follow->makers[maker], &file->at[maker]);
     for (size_t i = 0; i < ship->batch.count; i++)
         file->sent += ship->batch.documents[i].kind == VTI_DOCUMENT_STEP;
+    for (size_t i = 0; i < ship->batch.count; i++)
+        file->told += ship->batch.documents[i].fate != VTI_FATE_PASSED;
     return save(ship);
 }
 
@@ -154,6 +173,22 @@ static void count_unsent(struct vti_ship *ship, const struct follow *follow, siz
     ship->options->say(line);
 }
 
+/* Entries of a merged recording are numbered anew: nobody can know them for those of its parts. Traces have their own ids. */
+static void warn_merged(struct vti_ship *ship, const struct follow *follow)
+{
+    struct vti_bytes parts;
+    char line[400];
+
+    if (ship->has_said_merged || ship->batch.documents[0].kind != VTI_DOCUMENT_STEP ||
+        !vti_recording_meta(follow->recording, "merged", &parts))
+        return;
+    ship->has_said_merged = true;
+    snprintf(line, sizeof line,
+             "%.200s was merged: if its parts are sent too, their steps will be there twice",
+             follow->name);
+    ship->options->say(line);
+}
+
 /* All that is there now of one kind. 0, 1: it was told to stop, or a negative code. */
 static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
 {
@@ -167,6 +202,9 @@ static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
                                         follow->is_final);
         if (got < 0)
             return got;
+        if (!vti_recording_is_in(follow->recording, &follow->recording->map))
+            return vti_fail(VTI_E_READ, "%s: was replaced by another file",
+                            follow->recording->path);
         if (!ship->batch.count)
             continue;
         if (!is_taken(ship, vti_maker_at(maker))) {
@@ -176,6 +214,7 @@ static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
             vti_batch_clear(&ship->batch);
             continue;
         }
+        warn_merged(ship, follow);
         code = vti_ship_deliver(ship);
         if (!code)
             code = commit(ship, follow, maker);
@@ -205,6 +244,8 @@ static int finish(struct vti_ship *ship, struct follow *follow)
     int code;
 
     note_lost(follow, file);
+    end_makers(ship, follow);
+    vti_ship_beyond_note(&file->beyond, follow->recording);
     file->is_done = true;
     code = vti_ship_state_save(&ship->state, ship->options->settings->shown);
     if (code && code != VTI_E_DISK_FULL)
@@ -220,9 +261,12 @@ static int finish(struct vti_ship *ship, struct follow *follow)
 static int visit(struct vti_ship *ship, struct follow *follow)
 {
     bool was_final = is_final(follow);
-    int64_t added = vt_recording_refresh(follow->recording);
-    int code = added < 0 ? (int)added : 0;
+    int64_t added;
+    int code;
 
+    vti_ship_reading(follow->recording->path);
+    added = vt_recording_refresh(follow->recording);
+    code = added < 0 ? (int)added : 0;
     /* It was closed since it was opened. */
     if (!code && !was_final && follow->recording->is_closed && is_final(follow)) {
         was_final = true;
@@ -294,7 +338,12 @@ static int visit_name(struct follower *follower, const char *name)
         if (code)
             return pass_over(ship, name, code);
     }
-    return visit(ship, follow);
+    code = visit(ship, follow);
+    if (code != VTI_E_READ || !ship->is_folder)
+        return code;
+    ship->options->say(vti_error_message(code)); /* it is another one now, and looked at as that */
+    end_follow(ship, follow);
+    return 0;
 }
 
 /* Of a file that gave way to the limit, and so counts as lost whole, we have sent a part. What went another way counts nowhere. */
@@ -408,6 +457,8 @@ static void end(struct follower *follower)
     if (ship->store)
         ship->options->type->close(ship->store);
     vti_ship_look_around(ship);
+    for (size_t i = 0; i < ship->state.count && ship->is_folder; i++)
+        ship->result->kept += vti_ship_is_all_there_is(ship, &ship->state.files[i]);
     ship->result->all = ship->state.counts;
     ship->result->all.lost = ship->lost;
     ship->result->all.unsent = ship->unsent;

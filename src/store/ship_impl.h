@@ -19,6 +19,8 @@ struct vti_ship_file {
     uint64_t sent;   /* documents of steps */
     uint64_t lost;   /* of the recording, as far as it was read */
     uint64_t unsent; /* documents that this store does not take: they are only here */
+    uint64_t told;   /* documents of any kind that the store has, or that are dead letters */
+    struct vti_ship_beyond beyond; /* what else is in it */
     struct vti_position at[VTI_MAKERS_MOST];
 };
 
@@ -139,6 +141,7 @@ struct vti_ship {
     bool has_said_disk;
     bool has_said_other; /* a state of another store cannot be read */
     bool has_said_unsent;
+    bool has_said_merged;
     enum vti_ship_mood mood;
     char why[400];       /* of being away or held */
     int64_t progress_ns; /* monotonic; of the last document that was taken */
@@ -163,7 +166,11 @@ bool vti_ship_must_end(struct vti_ship *ship);
 bool vti_ship_is_stopped(void); /* softly */
 int64_t vti_ship_now(void);     /* monotonic */
 
-/* Full jitter: anything up to the limit of this try. */
+/* ---- ship_backoff.c ---------------------------------------------------------------------------- */
+
+#define VTI_SHIP_FIRST_MS 500
+
+/* Milliseconds until the next try, the first one being 0: from 1 up to a limit that doubles from VTI_SHIP_FIRST_MS to `most_ms`. */
 unsigned vti_ship_backoff(unsigned try, unsigned most_ms);
 
 /* ---- ship_begin.c ------------------------------------------------------------------------------ */
@@ -171,7 +178,16 @@ unsigned vti_ship_backoff(unsigned try, unsigned most_ms);
 /* Finds all places, takes the lock, reads the state and opens the store. The descriptor of the lock is the caller's in every case; -1: none. */
 int vti_ship_begin(struct vti_ship *ship, int *lock_fd);
 
+/* ---- ship_beyond.c: what of a recording is no document ------------------------------------------- */
+
+/* Adds what blocks of the recording hold; `outside` is counted by the makers. */
+void vti_ship_beyond_note(struct vti_ship_beyond *beyond, const vt_recording *recording);
+
 /* ---- ship_tidy.c: recordings of a spool that are sent ------------------------------------------ */
+
+/* A program that nobody traces gives no document: its recording is all that there is of it. Once there are documents, a file without any is a minute
+ * in which nothing came. */
+bool vti_ship_is_all_there_is(const struct vti_ship *ship, const struct vti_ship_file *file);
 
 /* Deletes it, if it is a spool's and nobody else needs it; `fd` is of the file. True: it is gone, and so is its state. */
 bool vti_ship_delete(struct vti_ship *ship, const char *name, int fd);
@@ -189,6 +205,11 @@ void vti_ship_forget(struct vti_ship *ship, const char *name);
 /* ---- ship_around.c: what waits and what is lost ---------------------------------------------- */
 
 void vti_ship_look_around(struct vti_ship *ship);
+
+/* ---- ship_shortened.c ------------------------------------------------------------------------ */
+
+/* This one is read now: if somebody cuts it off meanwhile, that is said, and we end. */
+void vti_ship_reading(const char *path);
 
 /* ---- ship_status.c --------------------------------------------------------------------------- */
 

@@ -184,12 +184,19 @@ def test_a_run_is_merged_at_once_or_not(spooled, tmp_path):
     tool("merge", tmp_path / "a.vt", "-o", tmp_path / "b.vt")
 
 
+def is_after_the_end(recording):
+    """A last file may begin when all spans have ended."""
+    return recording.query("SELECT count(*) AS n FROM spans")[0]["n"] == 0
+
+
 def test_what_is_open_is_carried_over(spooled):
     """Each file alone knows what was open when it began: since when, with which facts."""
     folder, _, _ = spooled
     begins = {}
     for name in files(folder):
         recording = Recording(os.path.join(folder, name))
+        if name == files(folder)[-1] and is_after_the_end(recording):
+            continue
         for span in ("outer", "all the time", "long request"):
             row, = recording.query("SELECT begin_ns, end_ns, finished, error, base_id, trace_id, attributes FROM spans "
                                    "WHERE name = '%s'" % span)
@@ -216,7 +223,8 @@ def test_each_file_says_who_it_is_of(spooled):
         recording = Recording(os.path.join(folder, name))
         ids.add(recording.info["id"])
         assert recording.query("SELECT name FROM processes")[0]["name"] == "spooled"
-        assert recording.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'")[0]["n"] == (number > 1)
+        is_carried = recording.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'")[0]["n"]
+        assert is_carried == (number > 1) or is_after_the_end(recording)
         assert recording.query("SELECT count(*) AS n FROM resources")[0]["n"] > 0
     assert len(ids) == len(files(folder)), "each is a recording of its own"
 
@@ -448,6 +456,31 @@ def test_long_list_of_losses_is_folded(tmp_path):
     assert sum(line["steps"] for line in old) == 7 * count
 
 
+def test_losses_that_may_be_told_again_are_not_folded(tmp_path):
+    """A file that is there all the same will get its line again, and a shipper takes off what it had sent: by the recording's id, both."""
+    folder = tmp_path / "s"
+    folder.mkdir()
+    def line(recording, file):
+        return json.dumps({"time": "2026-01-01T00:00:00Z", "file": file, "recording": f"{recording:032x}", "run": "1" * 12, "bytes": 3,
+                           "events": 5, "steps": 7, "tasks": 1}, separators=(",", ":")) + "\n"
+    there = "20260101T000000.000000Z-111111111111-000001.vt"
+    kept = [line(1, there), line(2, "x" * 46), line(3, "x" * 46)]
+    others = [line(at, "x" * 46) for at in range(10, 10 + (1 << 20) // len(kept[0]) + 10)]
+    (folder / "losses").write_text("".join([kept[0], *others[:5], kept[1], *others[5:10], kept[2], *others[10:]]))
+    (folder / there).write_text("of somebody who reads it")
+    (folder / "ship-redis-01234567.state").write_text(f"file {2:032x} …\n")
+    (folder / "ship-otlp-01234567.state").write_text(f"file {3:032x} …\n")
+    with open(folder / there) as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        spool(folder, 40, options=["--spool-limit", "1M"])
+    text = (folder / "losses").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert "files" in lines[0] and all(text.count(line) == 1 for line in kept)
+    old = [line for line in lines if "files" in line or line["run"] == "1" * 12]
+    assert sum(line.get("files", 1) for line in old) == len(others) + 3
+    assert sum(line["steps"] for line in old) == 7 * (len(others) + 3)
+
+
 def test_clock_that_is_set_back(tmp_path):
     """Names are in order all the same."""
     faketime = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
@@ -515,6 +548,80 @@ def test_file_size_limit_is_a_full_disk(tmp_path):
     assert all(recording.info["damage"] == [] and is_closed(recording.path) for recording in total.recordings)
 
 
+# ---- a folder that goes away ---------------------------------------------------------------------------
+
+
+def lost_with_it(err, kind):
+    """How many of a kind the last line but those of others counts, up to rounding."""
+    line, = (line for line in err.splitlines() if line.startswith("venturi: with what was removed are lost "))
+    number, unit = re.search(r"([\d.]+)( k)? %s" % kind, line).groups()
+    return float(number) * (1000 if unit else 1)
+
+
+def remove(folder):
+    """With all that is in it, also what comes meanwhile."""
+    aside = folder.with_name("aside")
+    folder.rename(aside)
+    while aside.exists():
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def test_folder_that_is_removed_is_made_again(tmp_path):
+    """What was in it is lost, and counted; recording goes on."""
+    folder = tmp_path / "s"
+    process = start(folder, 1, "hold")
+    assert process.stdout.readline() == "seen\n"
+    remove(folder)
+    wait_for(lambda: folder.exists() and len(files(folder)) > 2, 60)
+    facts, err = end(process)
+    total = Sum(folder)
+    assert process.returncode == 0 and total.lost == 0 and os.stat(folder).st_mode & 0o77 == 0
+    assert all(recording.info["damage"] == [] and is_closed(recording.path) for recording in total.recordings)
+    assert "was removed while it was being written" in err and "its other files held" in err
+    assert 0 < total.steps < facts["steps"]
+    assert abs(total.steps + lost_with_it(err, "step records?") - facts["steps"]) <= facts["steps"] / 100
+
+
+def deleted(pid):
+    """Sizes of files that have no name any more and are open in a process."""
+    found = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if re.search(r"\.vt(\.new)? \(deleted\)$", os.readlink(f"/proc/{pid}/fd/{name}")):
+                found.append(os.stat(f"/proc/{pid}/fd/{name}").st_size)
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def test_folder_that_cannot_be_made_again(tmp_path):
+    """The file that nobody can read any more does not fill the disk."""
+    above = tmp_path / "above"
+    above.mkdir()
+    process = start(above / "s", 1, "hold")
+    assert process.stdout.readline() == "seen\n"
+    remove(above)
+    assert deleted(process.pid)
+    wait_for(lambda: set(deleted(process.pid)) == {0}, 60)
+    facts, err = end(process)
+    assert process.returncode == 0 and not above.exists()
+    assert "was removed while it was being written" in err and "its other files held 0 events" in err
+    assert abs(lost_with_it(err, "step records?") - facts["steps"]) <= facts["steps"] / 100
+
+
+def test_a_drainer_without_a_tool_says_it_too(tmp_path):
+    above = tmp_path / "above"
+    above.mkdir()
+    process = subprocess.Popen([program("spooled"), above / "s", "1", "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=small(VENTURI_SPOOL=above / "s"))
+    assert process.stdout.readline() == "seen\n"
+    remove(above)
+    facts, err = end(process)
+    assert err.count("\n") == 1
+    lost, = re.findall(r"was removed while it was being written, and with it are lost (\d+) events, tasks and step records$", err.strip())
+    assert int(lost) > 2 * facts["spans"] + facts["steps"]
+
+
 # ---- several, and other ways to begin ---------------------------------------------------------------------
 
 
@@ -559,6 +666,7 @@ def test_environment_is_enough(tmp_path):
     (["--spool", "x", "--ring", "10s"], "--ring and --spool: a spool keeps all, up to --spool-limit"),
     (["--spool-limit", "1G"], "--spool-limit: needs --spool or --ship"),
     (["--spool", "x", "--spool-limit", "1k"], "--spool-limit 1k: not a size like 500M, at least 1M"),
+    (["--keep"], "--keep: is for --ship; without it nothing is deleted"),
     (["--ship", "somewhere"], "--ship: not a URL like elasticsearch://HOST:9200"),
 ])
 def test_wrong_options_are_one_line(tmp_path, options, message):
@@ -582,6 +690,44 @@ def test_nothing_is_left_if_nothing_was_started(tmp_path):
     done = tool("run", "--spool", tmp_path / "s", "no-such-program", check=False)
     assert done.returncode == 127
     assert files(tmp_path / "s") == []
+
+
+# Three children that use the CPU alike, for as long as four files need.
+ALIKE = """
+import os, sys, time
+for _ in range(3):
+    if not os.fork():
+        end = time.monotonic() + 4.5
+        while time.monotonic() < end:
+            busy = time.process_time() + 0.01
+            while time.process_time() < busy:
+                pass
+            time.sleep(0.04)
+        os._exit(0)
+for _ in range(3):
+    os.wait()
+"""
+
+
+def test_a_report_of_one_file_is_of_that_file_and_says_so(tmp_path):
+    """What a process used in the files before is none of this one's share."""
+    subprocess.run([VENTURI, "run", "-q", "--no-functions", "--spool", "s", sys.executable, "-c", ALIKE], check=True, timeout=300, cwd=tmp_path,
+                   env=dict(os.environ, VENTURI_SPOOL_FILE_SECONDS="1"))
+    files = sorted((tmp_path / "s").glob("*.vt"))
+    assert len(files) >= 4
+    found = {each["kind"]: each["text"] for each in json.loads(tool("report", "--json", files[2]).stdout)["findings"]}
+    assert found["one-of-a-run"].startswith("This is file 3 of a run: ")
+    assert "child-cpu" not in found
+    tool("report", files[2], "-o", tmp_path / "page.html")
+    assert re.search('"title": ?"[^"]*, file 3"', (tmp_path / "page.html").read_text())
+    tool("merge", *files, "-o", tmp_path / "all.vt")
+    assert "one-of-a-run" not in {each["kind"] for each in json.loads(tool("report", "--json", tmp_path / "all.vt").stdout)["findings"]}
+
+
+def test_a_run_in_one_file_is_no_part(tmp_path):
+    subprocess.run([VENTURI, "run", "-q", "--spool", "s", program("spooled"), str(tmp_path / "seen"), "0"], check=True, timeout=300, cwd=tmp_path)
+    [path] = (tmp_path / "s").glob("*.vt")
+    assert "file 1 of a run" not in tool("report", path).stdout
 
 
 # ---- shipping -------------------------------------------------------------------------------------------
@@ -739,6 +885,36 @@ def test_real_shipper_sends_each_thing_once(tmp_path, options):
     assert len(names) == 2 * facts["traces"]
     left = os.listdir(tmp_path / "w")
     assert left == ["s"] and files(tmp_path / "w" / "s") == [] if options else left == []
+
+
+def ship_for_real(tmp_path, *words, env=None):
+    needs_ship()
+    done = subprocess.run([VENTURI, "run", "--ship", "file://%s" % (tmp_path / "out.jsonl"), *words], capture_output=True, text=True, timeout=300,
+                          cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stderr, sorted(tmp_path.glob("*.spool/*.vt")) + sorted(tmp_path.glob("s/*.vt"))
+
+
+@pytest.mark.parametrize("options", [[], ["--spool", "s"]], ids=["its own folder", "named"])
+def test_a_recording_of_which_nothing_could_be_sent_is_kept(tmp_path, options):
+    """There is nothing else of it."""
+    told, files = ship_for_real(tmp_path, *options, "--", "true")
+    assert len(files) == 1, told
+    assert "0 documents to file://" in told and "1 recording is kept: nothing of it is for a store" in told
+    assert "kept for what that store does not take" in told and "not sent yet" not in told
+    # Whoever looks again finds the same.
+    again = subprocess.run([VENTURI, "ship", files[0].parent, "--to", "file://%s" % (tmp_path / "out.jsonl"), "--once"], capture_output=True, text=True, timeout=300)
+    assert again.returncode == 0 and "1 recording is kept" in again.stderr and files[0].exists(), again.stderr
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["deleted", "kept"])
+def test_what_goes_with_files_that_are_sent_is_said(tmp_path, keeps):
+    told, files = ship_for_real(tmp_path, *(["--keep"] if keeps else []), "--", program("spooled"), str(tmp_path / "seen"), "0")
+    assert "0 documents" not in told
+    if keeps:
+        assert files and "deleted" not in told and ", kept\n" in told and "not sent yet" not in told, told
+    else:
+        assert not files and re.search(r"; deleted with 1 sent file: \d+ spans outside of any trace, .*resources.* \(--keep keeps them\)\n", told), told
 
 
 def test_real_shipper_killed_and_a_limit_add_up(tmp_path):

@@ -125,7 +125,7 @@ static void parts_of_cpu_time(void **state)
         values[VTI_RESOURCE_CPU_NS] = steps[i][0];
         values[VTI_RESOURCE_USER_NS] = steps[i][1];
         vti_readings_add(&readings, i * MS, known, values);
-        vti_readings_usage(&readings, false, &usage);
+        vti_readings_usage(&readings, &readings, false, &usage);
         assert_int_equal(usage.cpu_ns, steps[i][0]);
         assert_true(usage.user_ns >= user && usage.cpu_ns - usage.user_ns >= system);
         user = usage.user_ns;
