@@ -86,6 +86,5 @@ void vti_energy_balance(struct vti_energy *energy)
     double factor = program.full > 0 && joules > 0 ? joules / program.full : 1;
 
     for (unsigned i = 0; i < VTI_ENERGY_BY_COUNT && !isnan(program.cpu_s); i++)
-        if (energy->tables[i].count || energy->tables[i].has_any)
-            balance(&energy->tables[i], &program, factor);
+        balance(&energy->tables[i], &program, factor);
 }

@@ -26,7 +26,7 @@ static int parse_items(struct vti_bencher *bencher, const char *text)
 
     if (!*end && isdigit((unsigned char)*text)) {
         bencher->items.count = count;
-        return count > 0 && isfinite(count)
+        return count > 0 && count <= VTI_BENCH_MOST
                    ? 0
                    : vti_cmd_fail(bencher->command, "--items: '%s' is no amount of work", text);
     }
@@ -142,6 +142,10 @@ static int note_items(const struct vti_bencher *bencher, const struct vti_comman
         count = strtod(text + found[1].rm_so, NULL);
         if (!(count > 0))
             return vti_cmd_fail(bencher->command, "%s: it says that it did no items", line->text);
+        if (count > VTI_BENCH_MOST)
+            return vti_cmd_fail(bencher->command,
+                                "%s: it says that it did %g items: too many to be true", line->text,
+                                count);
     }
     if (!(count > 0))
         return 0;

@@ -14,7 +14,9 @@
 
 const char *vti_check_change(char to[VTI_CHANGE_BYTES], double ratio)
 {
-    if (!isfinite(ratio))
+    if (isinf(ratio) && ratio > 0)
+        snprintf(to, VTI_CHANGE_BYTES, "from 0");
+    else if (!isfinite(ratio))
         snprintf(to, VTI_CHANGE_BYTES, "?");
     else if (ratio >= 3)
         snprintf(to, VTI_CHANGE_BYTES, "%.3g times", ratio);

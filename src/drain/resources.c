@@ -38,8 +38,8 @@ struct vti_watch {
     struct vti_energy_feed *energy; /* owned, or NULL */
     uint64_t interval_ns, due_ns;
     uint32_t rounds;
-    uint64_t user_ns; /* of the tree, as it was last said: steps of 10 ms must not lead back */
-    struct vti_buf entries; /* of the block to come … */
+    struct vti_cpu_time told; /* of the tree, as it was last said */
+    struct vti_buf entries;   /* of the block to come … */
     uint32_t count;
     uint64_t block_ns; /* … and since when it is being gathered */
     uint64_t ticks;    /* of the last reading in it, 0: none */
@@ -232,6 +232,18 @@ static void read_process(struct vti_watch *watch, struct vti_watched *watched, u
     watched->is_changed = false;
 }
 
+/* User time is the kernel's share of all, which changes, in steps of 10 ms: neither it nor the rest of all is told to have gone back. */
+static void tell_cpu(struct vti_watch *watch, struct vti_cpu_time now)
+{
+    struct vti_cpu_time *told = &watch->told;
+    uint64_t more_ns = now.all_ns > told->all_ns ? now.all_ns - told->all_ns : 0;
+
+    told->all_ns += more_ns;
+    if (now.user_ns > told->user_ns)
+        told->user_ns += now.user_ns - told->user_ns < more_ns ? now.user_ns - told->user_ns
+                                                               : more_ns;
+}
+
 static void read_tree(struct vti_watch *watch, uint64_t ticks)
 {
     const struct vti_machine *machine = &watch->machine;
@@ -241,9 +253,8 @@ static void read_tree(struct vti_watch *watch, uint64_t ticks)
 
     vti_family_total(&watch->family, &total);
     set(&fact, total.has_cpu || is_first, VTI_RESOURCE_CPU_NS, total.cpu.all_ns);
-    if (total.cpu.user_ns > watch->user_ns)
-        watch->user_ns = total.cpu.user_ns;
-    set(&fact, total.has_cpu || is_first, VTI_RESOURCE_USER_NS, watch->user_ns);
+    tell_cpu(watch, total.cpu);
+    set(&fact, total.has_cpu || is_first, VTI_RESOURCE_USER_NS, watch->told.user_ns);
     set(&fact, total.has_stat, VTI_RESOURCE_MEMORY_BYTES, total.memory_bytes);
     set(&fact, total.peak_bytes, VTI_RESOURCE_PEAK_BYTES, total.peak_bytes);
     set(&fact, total.has_stat, VTI_RESOURCE_THREADS, total.threads);

@@ -26,6 +26,8 @@
 
 extern char **environ;
 
+static const char connecting[] = "connecting";
+
 static int start(struct vti_live *live)
 {
     static const char *const places[] = {"python/venturi/dask/_watch.py", "../_watch.py",
@@ -94,7 +96,7 @@ int vti_live_dask_open(struct vti_live *live)
     live->dask = dask;
     dask->fd = -1;
     dask->id = dask->version = "";
-    dask->error = "connecting";
+    dask->error = connecting;
     live->start_unix_ns = live->now_unix_ns;
     live->is_caught_up = true;
     live->caught_up = 1;
@@ -140,6 +142,8 @@ static void lose(struct vti_live *live)
     dask->is_connected = false;
     if (!*dask->error)
         dask->error = "the connection was lost";
+    if (dask->error == connecting)
+        dask->error = "its Python ended without a word (VENTURI_DASK_PYTHON names another one)";
     for (size_t i = 0; i < live->seat_count; i++)
         live->seats[i].is_there = false;
 }
@@ -182,6 +186,7 @@ void vti_live_cluster(const struct vti_live *live, struct vti_live_cluster *clus
     if (dask)
         *cluster = (struct vti_live_cluster){.is_known = true,
                                              .is_connected = dask->is_connected,
+                                             .is_tried = dask->is_connected || dask->fd < 0,
                                              .address = live->target,
                                              .id = dask->id,
                                              .version = dask->version,

@@ -72,6 +72,7 @@ void vti_live_close(struct vti_live *live)
         vti_source_close(live->sources[i]);
     free(live->sources);
     vti_map_free(live->seen);
+    vti_live_folder_fini(live);
     vti_live_functions_fini(live);
     vti_selves_free(live->selves);
     vti_live_tables_fini(live);
@@ -246,6 +247,11 @@ int vti_live_refresh(struct vti_live *live, int64_t budget_ns)
         vti_rate_keep(&live->own_cpu_rate, &live->beat, live->own_cpu_ns);
     }
     turn_times(live);
+    if (live->missed != live->shown_missed) {
+        live->shown_missed = live->missed;
+        live->losses_ns = 0;
+        changed += changed >= 0;
+    }
     if (code >= 0)
         code = vti_live_show(live);
     live->refreshes++;

@@ -48,6 +48,13 @@ void vti_live_close(struct vti_live *live);
  * a negative code, after which what was there before still holds. Pointers that were given before are not valid any more. */
 int vti_live_refresh(struct vti_live *live, int64_t budget_ns);
 
+/*
+ * Files that have appeared in a folder are opened, not read: who deletes them then takes nothing away. For whoever waits between two
+ * refreshes, when the descriptor is readable (-1: there is none, refreshes look into the folder). 0 or a negative code.
+ */
+int vti_live_arrivals_fd(const struct vti_live *live);
+int vti_live_take_arrivals(struct vti_live *live);
+
 /* Sums and rates begin anew now; identities stay. What `venturi top` does on `r`. */
 void vti_live_reset(struct vti_live *live);
 
@@ -74,6 +81,7 @@ struct vti_live_summary {
     double events_per_s, spans_per_s, bytes_per_s;
     uint64_t lost_events;
     uint64_t damage;    /* places of the files that could not be used */
+    uint64_t missed;    /* files of a folder that were deleted before they could be opened */
     uint32_t cpu_count; /* of the machine where the program runs, 0 unknown */
     uint64_t refreshes;
     uint32_t
@@ -357,6 +365,7 @@ void vti_live_ship(const struct vti_live *live, struct vti_live_ship *ship);
 /* A cluster that is shown; is_known false if it is none. */
 struct vti_live_cluster {
     bool is_known, is_connected;
+    bool is_tried; /* false: nobody knows yet whether it can be */
     const char *address, *id, *version;
     const char *error; /* why it is not connected, or "" */
 };

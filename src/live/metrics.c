@@ -96,6 +96,10 @@ static void write_recording(struct vti_metrics_out *metrics, const struct vti_li
     vti_metrics_counter_u(metrics, "venturi_lost_events", NULL,
                           "Events that were not recorded: nobody knows what they were.",
                           summary.lost_events);
+    if (summary.kind == VTI_LIVE_FOLDER || summary.kind == VTI_LIVE_SPOOL)
+        vti_metrics_counter_u(metrics, "venturi_recordings_missed", NULL,
+                              "Files of the folder that were deleted before they could be read.",
+                              summary.missed);
 }
 
 /* Added up as they came: a program that takes some back must not make the counter go back. */

@@ -22,16 +22,34 @@ void vti_usage_unknown(struct vti_live_usage *usage)
                                      .written_per_s = NAN};
 }
 
+/* User time is the kernel's share of all, and shares change: neither it nor the rest of all may go back, and both together are all. */
+static uint64_t steady_user(const struct vti_readings *readings, uint32_t known,
+                            const uint64_t *values)
+{
+    const uint32_t both = 1u << VTI_RESOURCE_CPU_NS | 1u << VTI_RESOURCE_USER_NS;
+    uint64_t user = values[VTI_RESOURCE_USER_NS];
+    uint64_t least = readings->values[VTI_RESOURCE_USER_NS];
+    uint64_t before = readings->values[VTI_RESOURCE_CPU_NS];
+    uint64_t now = values[VTI_RESOURCE_CPU_NS];
+    uint64_t most = least + (now > before ? now - before : 0);
+
+    if ((readings->known & both) != both || (known & both) != both)
+        return user;
+    return user < least ? least : user > most ? most : user;
+}
+
 void vti_readings_add(struct vti_readings *readings, int64_t time_ns, uint32_t known,
                       const uint64_t *values)
 {
+    uint64_t user_ns = steady_user(readings, known, values);
+
     if (readings->count && time_ns < readings->last_ns)
         return;
     readings->last_ns = time_ns;
     readings->known |= known;
     for (unsigned i = 0; i < VTI_RESOURCE_COUNT; i++)
         if (known >> i & 1)
-            readings->values[i] = values[i];
+            readings->values[i] = i == VTI_RESOURCE_USER_NS ? user_ns : values[i];
     for (unsigned i = VTI_RESOURCE_MEMORY_BYTES; i <= VTI_RESOURCE_PEAK_BYTES; i++)
         if (known >> i & 1 && values[i] > readings->peak_bytes)
             readings->peak_bytes = values[i];

@@ -65,6 +65,7 @@ static void sum_losses(const struct vti_live *live, struct vti_live_summary *sum
 {
     summary->lost_events = live->gone_lost_events;
     summary->damage = live->gone_damage;
+    summary->missed = live->missed;
     for (size_t i = 0; i < live->source_count; i++) {
         summary->lost_events += live->sources[i]->lost_events;
         summary->damage += live->sources[i]->damage;
@@ -285,8 +286,8 @@ static uint32_t process_index(const struct vti_source *source, uint32_t id)
 }
 
 /* The innermost span that is open, and for how long. */
-static void show_open(struct vti_live *live, struct vti_source *source,
-                      struct vti_source_track *track, struct vti_live_thread *thread)
+static void show_open(struct vti_source *source, struct vti_source_track *track,
+                      struct vti_live_thread *thread)
 {
     const struct vti_matcher *matcher = track->matcher;
     const struct vti_frame *frame;
@@ -296,7 +297,7 @@ static void show_open(struct vti_live *live, struct vti_source *source,
         return;
     frame = &matcher->frames[matcher->depth - 1];
     thread->depth = (uint32_t)matcher->depth;
-    thread->open_since_ns = live->now_unix_ns - vti_source_unix(source, frame->begin_ns);
+    thread->open_since_ns = source->now_ns - frame->begin_ns;
     if (thread->open_since_ns < 0)
         thread->open_since_ns = 0;
     if (frame->slot < track->group_count && track->groups[frame->slot])
@@ -342,7 +343,7 @@ static int show_thread(struct vti_live *live, struct vti_source *source, uint32_
     thread->spans_per_s = vti_rate_of(&track->span_rate, &live->beat, track->spans);
     thread->cpu = track->has_cpu ? vti_rate_of(&track->cpu_rate, &live->beat, track->cpu_ns) / 1e9
                                  : NAN;
-    show_open(live, source, track, thread);
+    show_open(source, track, thread);
     if (thread->process != VTI_LIVE_NONE) {
         processes[thread->process].events += thread->events;
         processes[thread->process].spans += thread->spans;

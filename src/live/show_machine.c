@@ -63,7 +63,10 @@ static void add_source(struct vti_live_resources *resources, const struct vti_so
     struct vti_live_usage usage;
     double machine = vti_readings_machine(total);
 
-    if (!total->count)
+    /* Who wrote it was killed before the first program was read: what there is are the zeros of the beginning. */
+    bool is_only_begun = total->count == 1 && !total->values[VTI_RESOURCE_CPU_NS];
+
+    if (!total->count || (is_only_begun && !source->is_growing))
         return;
     resources->is_known = true;
     vti_readings_usage(total, total, source->is_growing, &usage);
@@ -262,6 +265,9 @@ static int show_losses(struct vti_live *live)
                             losses.items[n].is_lower_bound, losses.items[n].is_wanted);
         vti_losses_free(&losses);
     }
+    if (live->missed && !code)
+        code = add_loss(live, "recordings deleted before they were read", live->missed, false,
+                        false);
     return code;
 }
 

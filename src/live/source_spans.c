@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SETTLE_NS 2000000000 /* blocks of other threads and processes have come by then */
 
@@ -273,6 +274,21 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
     return code;
 }
 
+/* Of a recording of this machine that grows the clock that nobody sets is ours, too. */
+static int64_t now_of(const struct vti_source *source)
+{
+    const struct vti_facts *facts = &source->recording->facts;
+    const struct vti_clock *clock = facts->clocks.count ? &facts->clocks.clocks[0] : NULL;
+    int64_t host = clock ? vti_ids_find(&facts->host_ids, clock->host) : -1;
+    char here[256] = "";
+
+    gethostname(here, sizeof here - 1);
+    if (source->is_growing && host >= 0 && clock->anchor_count &&
+        !strcmp(facts->hosts[host].name, here))
+        return (int64_t)((uint64_t)source->live->now_ns - clock->anchors[0].monotonic_ns);
+    return source->live->now_unix_ns - facts->clocks.start_realtime_ns;
+}
+
 void vti_source_count_open(struct vti_source *source)
 {
     struct vti_live *live = source->live;
@@ -282,7 +298,7 @@ void vti_source_count_open(struct vti_source *source)
     if (!source->recording || !source->is_growing)
         return;
     facts = &source->recording->facts;
-    now_ns = live->now_unix_ns - facts->clocks.start_realtime_ns;
+    now_ns = source->now_ns = now_of(source);
     for (size_t i = 0; i < source->track_count && i < facts->track_ids.count; i++) {
         const struct vti_matcher *matcher = source->tracks[i]->matcher;
 

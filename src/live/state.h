@@ -176,6 +176,7 @@ struct vti_source {
     pid_t writer;                 /* 0: unknown */
     int64_t looked_ns, grown_ns;  /* when its writer was looked for; when it last grew */
     uint64_t file_bytes;
+    int64_t now_ns;   /* since its start; while it grows */
     uint64_t fact_at; /* where blocks of facts go on: an offset, or a place in END's list */
     uint64_t blocks_done, blocks_all;
     struct vti_source_track **tracks; /* owned; beside those of the recording */
@@ -207,6 +208,7 @@ struct vti_source {
     uint64_t lost_events, damage;
 };
 
+struct vti_arrivals;
 struct vti_dask;
 struct vti_function_table;
 
@@ -227,6 +229,10 @@ struct vti_live {
     char notice[300];     /* what is not as it should be, in one line; "" */
     bool is_partial;      /* the run had files before those that were read */
     bool has_waiting;     /* files that have not been opened yet */
+    struct vti_arrivals *arrivals; /* owned, or NULL: tells of new files in the folder */
+    char **awaited; /* owned, each too: names of files that have not been opened yet */
+    size_t awaited_count, awaited_room;
+    uint64_t missed, shown_missed; /* files that were gone before they could be opened */
     struct vti_beat beat;
     int64_t now_ns, now_unix_ns, turned_ns; /* monotonic; of the clock; when recent times turned */
     unsigned older;
@@ -381,6 +387,7 @@ bool vti_live_is_young(const char *path);         /* it was written to a moment 
 /* target.c */
 int vti_live_find_target(struct vti_live *live);
 int vti_live_look_at_folder(struct vti_live *live);
+void vti_live_folder_fini(struct vti_live *live);
 pid_t vti_live_writer_of(
     const char *path); /* who has it open for writing; 0: nobody that can be seen */
 bool vti_live_writes(pid_t pid, const char *path);

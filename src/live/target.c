@@ -5,6 +5,7 @@
  * followed; what is no recording in them is stepped over.
  */
 #include "base/error.h"
+#include "live/arrivals.h"
 #include "live/state.h"
 #include "live/tick.h"
 
@@ -207,11 +208,16 @@ static bool is_spool_name(const char *name)
     return isdigit((unsigned char)name[i]);
 }
 
-static int is_recording_name(const struct dirent *entry)
+static bool is_recording_name(const char *name)
 {
-    size_t len = strlen(entry->d_name);
+    size_t len = strlen(name);
 
-    return len > 3 && entry->d_name[0] != '.' && !strcmp(entry->d_name + len - 3, ".vt");
+    return len > 3 && name[0] != '.' && !strcmp(name + len - 3, ".vt");
+}
+
+static int is_recording_entry(const struct dirent *entry)
+{
+    return is_recording_name(entry->d_name);
 }
 
 /* The number of a spool's file, which counts from 1; 0: it is none. */
@@ -274,6 +280,13 @@ static bool has_room(const struct vti_live *live)
     return reading < VTI_LIVE_READ_MOST && live->source_count < VTI_LIVE_SOURCES_MOST;
 }
 
+static bool is_gone(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) && errno == ENOENT;
+}
+
 static int add_file(struct vti_live *live, const char *name)
 {
     char path[PATH_MAX];
@@ -283,6 +296,8 @@ static int add_file(struct vti_live *live, const char *name)
     if ((size_t)snprintf(path, sizeof path, "%s/%s", live->path, name) >= sizeof path ||
         vti_map_find(live->seen, name, strlen(name)) >= 0)
         return 0;
+    if (is_spool_name(name))
+        live->kind = VTI_LIVE_SPOOL;
     if (!has_room(live)) {
         live->has_waiting = true;
         return 0;
@@ -298,31 +313,102 @@ static int add_file(struct vti_live *live, const char *name)
     }
     if (vti_map_add(live->seen, name, strlen(name), &is_new) < 0)
         return vti_fail(VTI_E_NOMEM, "out of memory");
+    live->missed += !source && is_gone(path);
     return source != NULL;
+}
+
+/* As above; one that cannot be opened yet is remembered, so that it is missed when it is gone by then. */
+static int add_or_await(struct vti_live *live, const char *name)
+{
+    int added = add_file(live, name);
+
+    if (added || vti_map_find(live->seen, name, strlen(name)) >= 0)
+        return added;
+    if (vti_grow(&live->awaited, live->awaited_count, &live->awaited_room, sizeof *live->awaited) ||
+        !(live->awaited[live->awaited_count] = strdup(name)))
+        return vti_fail(VTI_E_NOMEM, "out of memory");
+    live->awaited_count++;
+    return 0;
+}
+
+static int add_awaited(struct vti_live *live)
+{
+    size_t kept = 0;
+    int added = 0;
+
+    for (size_t i = 0; i < live->awaited_count; i++) {
+        char *name = live->awaited[i];
+        int code = added < 0 ? 0 : add_file(live, name);
+
+        added = code < 0 ? code : added + code;
+        if (vti_map_find(live->seen, name, strlen(name)) >= 0)
+            free(name);
+        else
+            live->awaited[kept++] = name;
+    }
+    live->awaited_count = kept;
+    return added;
+}
+
+static int add_arrived(struct vti_live *live)
+{
+    const char *name;
+    int added = 0;
+
+    while (added >= 0 && live->arrivals && (name = vti_arrivals_next(live->arrivals))) {
+        int code = is_recording_name(name) ? add_or_await(live, name) : 0;
+
+        added = code < 0 ? code : added + code;
+    }
+    return added;
+}
+
+int vti_live_arrivals_fd(const struct vti_live *live)
+{
+    return live->arrivals ? vti_arrivals_fd(live->arrivals) : -1;
+}
+
+int vti_live_take_arrivals(struct vti_live *live)
+{
+    int added = add_arrived(live);
+
+    return added < 0 ? added : 0;
+}
+
+void vti_live_folder_fini(struct vti_live *live)
+{
+    vti_arrivals_close(live->arrivals);
+    for (size_t i = 0; i < live->awaited_count; i++)
+        free(live->awaited[i]);
+    free(live->awaited);
 }
 
 int vti_live_look_at_folder(struct vti_live *live)
 {
     struct dirent **names = NULL;
+    bool is_first = !live->folder_looked_ns;
     int count;
-    int added = 0;
+    int added;
 
-    if (live->folder_looked_ns && live->now_ns - live->folder_looked_ns < VTI_LIVE_FOLDER_LOOK_NS &&
+    if (!is_first && live->now_ns - live->folder_looked_ns < VTI_LIVE_FOLDER_LOOK_NS &&
         !live->has_waiting)
         return 0;
     live->folder_looked_ns = live->now_ns;
     if (!live->seen && vti_map_create(&live->seen))
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    count = scandir(live->path, &names, is_recording_name, alphasort);
+    if (is_first && !live->arrivals)
+        live->arrivals = vti_arrivals_open(live->path);
+    count = scandir(live->path, &names, is_recording_entry, alphasort);
     if (count < 0)
         return vti_fail_errno(VTI_E_OPEN, "%s: cannot look into it", live->path);
     live->has_waiting = false;
+    added = add_awaited(live);
     for (int i = 0; i < count; i++) {
-        int code = added < 0 ? added : add_file(live, names[i]->d_name);
+        int code = added < 0  ? added
+                   : is_first ? add_or_await(live, names[i]->d_name)
+                              : add_file(live, names[i]->d_name);
 
         added = code < 0 ? code : added + code;
-        if (is_spool_name(names[i]->d_name))
-            live->kind = VTI_LIVE_SPOOL;
         free(names[i]);
     }
     free(names);

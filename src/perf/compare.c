@@ -35,10 +35,10 @@ static void compare_counts(struct vti_compared *row, const struct vti_quantity *
     row->now = now->values[0];
     row->base_count = base->count;
     row->now_count = now->count;
-    row->ratio = row->low = row->high = row->base > 0 ? row->now / row->base : 1;
+    row->ratio = row->low = row->high = row->now == row->base ? 1 : row->now / row->base;
     row->is_exact = true;
     row->threshold = rules->counted;
-    row->gates = is_steady_here && same_amount && row->base > 0 &&
+    row->gates = is_steady_here && same_amount && fmax(row->base, row->now) > 0 &&
                  fmax(base->share, now->share) >= rules->share;
     if (!is_steady_here || !same_amount)
         row->verdict = VTI_VERDICT_UNKNOWN;

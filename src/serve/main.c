@@ -91,10 +91,27 @@ static int refresh(struct vti_serve *serve, int64_t *told_ns)
     return left_ms > 0 && left_ms < STEP_MS ? (int)left_ms : STEP_MS;
 }
 
+/* Whether a signal came. Files that appear meanwhile are opened at once: a shipper deletes what it has sent. */
+static bool wait_for_signal(struct vti_serve *serve, int signals, int pause_ms)
+{
+    struct pollfd waits[] = {{.fd = signals, .events = POLLIN},
+                             {.fd = vti_live_arrivals_fd(serve->live), .events = POLLIN}};
+    int64_t until_ns = vti_tick_now() + (int64_t)pause_ms * MS_NS;
+
+    while (pause_ms >= 0 && poll(waits, 2, pause_ms) > 0) {
+        if (waits[0].revents)
+            return true;
+        pthread_mutex_lock(&serve->lock);
+        vti_live_take_arrivals(serve->live);
+        pthread_mutex_unlock(&serve->lock);
+        pause_ms = (int)((until_ns - vti_tick_now()) / MS_NS);
+    }
+    return false;
+}
+
 /* Until a signal comes, or who started us is gone. */
 static void run(struct vti_serve *serve, int signals)
 {
-    struct pollfd wait = {.fd = signals, .events = POLLIN};
     int64_t told_ns = 0;
     int64_t reaped_ns = 0;
 
@@ -112,7 +129,7 @@ static void run(struct vti_serve *serve, int signals)
         spent_ms = (vti_tick_now() - begin_ns) / MS_NS;
         if (pause_ms >= STEP_MS)
             pause_ms = pause_ms > spent_ms + PAUSE_MS ? pause_ms - (int)spent_ms : PAUSE_MS;
-        if (poll(&wait, 1, pause_ms) > 0)
+        if (wait_for_signal(serve, signals, pause_ms))
             return;
     }
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CLUSTER_US 20000 /* between two looks at one that has not answered */
 #define DELAY_NS 1000000000LL
 #define ROWS 20
 
@@ -137,11 +138,31 @@ static int take_words(struct vti_top *top, struct words *words, int argc, char *
     return code;
 }
 
+/* Until a cluster has answered, or it is known why it does not; anything else is there at once. */
+static int await_cluster(struct vti_top *top)
+{
+    struct vti_live_cluster cluster = {0};
+
+    while (!vti_terminal_is_ending()) {
+        vti_live_cluster(top->live, &cluster);
+        if (!cluster.is_known || cluster.is_connected)
+            return 0;
+        if (cluster.is_tried)
+            return vti_fail(VTI_E_OPEN, "%s: %s", cluster.address, cluster.error);
+        usleep(CLUSTER_US);
+        vti_live_refresh(top->live, 0);
+    }
+    return 0;
+}
+
 static int open_target(struct vti_top *top, const struct words *words)
 {
+    int code;
+
     if (words->program)
         return vti_top_program_start(&top->program, words->program, words->output, words->is_plain);
-    return vti_live_open(&top->live, words->target, NULL);
+    code = vti_live_open(&top->live, words->target, NULL);
+    return code ? code : await_cluster(top);
 }
 
 /* A column can be chosen only when it is known which view is shown. */

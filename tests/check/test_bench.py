@@ -127,6 +127,9 @@ def test_warm_up_is_not_kept(venturi, tmp_path):
     (("--items", "did ([0-9]+)", "--", "true"), "true: it printed nothing at all, so nothing that --items could be found in"),
     (("--items", "did ([0-9]+)", "--", "echo", "x"), "echo x: it printed nothing that --items could be found in"),
     (("--items", "did ([0-9]+)", "--", "echo", "did 0"), "echo 'did 0': it says that it did no items"),
+    (("--items", "did (.*)", "--", "echo", "did inf"), "echo 'did inf': it says that it did inf items: too many to be true"),
+    (("--items", "did (.*)", "--", "echo", "did 1e40"), "echo 'did 1e40': it says that it did 1e+40 items: too many to be true"),
+    (("--items", "1e19", "--", "true"), "--items: '1e19' is no amount of work"),
 ])
 def test_bad_input_is_loud(venturi, tmp_path, words, message):
     out = tmp_path / "b.json"

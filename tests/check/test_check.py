@@ -54,6 +54,17 @@ def test_counts_come_first(venturi, bench_file):
     venturi("check", base, bench_file("c.json", SAME, {"calls:parse a.py": 29, "calls:other a.py": 7}), check=0)
 
 
+def test_a_count_that_was_0_and_is_not_any_more(venturi, bench_file):
+    base = bench_file("base.json", cpu=[0.1] * 8, counts={"allocations": 0, "calls:g": 0})
+    new = bench_file("new.json", cpu=[0.1] * 8, counts={"allocations": 5, "calls:g": 0})
+    said = venturi("check", base, new)
+    assert said.returncode == 1 and "REGRESSION: allocations: 0, then 5 (from 0)." in said.stdout
+    rows = {row["name"]: row for row in json.loads(venturi("check", "--json", base, new).stdout)["rows"]}
+    assert rows["allocations"]["gates"] and rows["allocations"]["verdict"] == "worse" and rows["allocations"]["ratio"] is None
+    assert rows["calls:g"]["verdict"] == "same" and rows["calls:g"]["ratio"] == 1
+    assert "no regression" in venturi("check", new, base).stdout
+
+
 def test_counts_without_times_are_enough_to_fail_but_not_to_pass(venturi, bench_file):
     base = bench_file("a.json", SAME[:1], {"calls:f a.py": 3})
     venturi("check", base, bench_file("b.json", SAME[:1], {"calls:f a.py": 4}), check=1)

@@ -1,6 +1,7 @@
 /*
  * monitored.c - a pipeline that does what it is told, for tests of what is shown of it meanwhile. Lines on its standard input:
  *   round N   N children deal with MESSAGES messages each: a span and a trace point, a step, a task; the last child is killed, not ended
+ *   hold      is in a span until the next line
  *   busy MS   uses so much CPU time
  *   items N M counts N items of work, of which M ran to the end
  * Each is answered with a line when it is over. It ends when its input does.
@@ -121,6 +122,16 @@ static void round_of(long children)
         continue;
 }
 
+static void hold(void)
+{
+    char line[64];
+    VT_SPAN("held");
+
+    say("done", 1L, NULL);
+    if (!fgets(line, sizeof line, stdin))
+        exit(0);
+}
+
 int main(void)
 {
     uint32_t run = vt_task_run("sync", 0, 1, 0);
@@ -133,7 +144,9 @@ int main(void)
     while (fgets(line, sizeof line, stdin)) {
         uint64_t start = vt_task_clock();
 
-        if (sscanf(line, "round %ld", &count) == 1)
+        if (!strcmp(line, "hold\n"))
+            hold();
+        else if (sscanf(line, "round %ld", &count) == 1)
             round_of(count);
         else if (sscanf(line, "busy %ld", &count) == 1)
             burn(CLOCK_PROCESS_CPUTIME_ID, 1000 * count);

@@ -24,6 +24,16 @@ def rows_and_whole(path, sysfs, command):
     return found["elsewhere"]["cpu_s"] / machine["cpu_s"]
 
 
+def test_rows_and_the_rest_are_all_of_it(run):
+    """By whatever kind, also one of which the recording has nothing."""
+    recording = run(BURN + "burn(0.2)\n")
+    for kind in ("function", "line", "span", "task", "process"):
+        found = json.loads(tool("energy", "--json", "--by", kind, "--limit", "0", recording.path).stdout)
+        whole = sum(row["self"]["share_j"] for row in found["rows"]) + found["elsewhere"]["share_j"]
+        assert found["cpu_j"] > 0 and whole == pytest.approx(found["cpu_j"]), kind
+        assert sum(row["self"]["cpu_s"] for row in found["rows"]) + found["elsewhere"]["cpu_s"] == pytest.approx(found["machines"][0]["cpu_s"]), kind
+
+
 @pytest.mark.parametrize("command", [["sleep", "0.3"], ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]])
 def test_all_of_one_process_is_in_its_row(tmp_path, sysfs, command):
     """From its start on, which is known in steps of 10 ms, to its end; what little there is of it, too. One that is kept waiting at its

@@ -76,6 +76,18 @@ def test_resources_and_open_spans(serve, monitored, tmp_path):
     assert state["energy"] is None and state["ship"] is None and state["cluster"] is None
 
 
+def test_cpu_time_that_nobody_read(serve, monitored):
+    """Of a run that was killed at once there are only the zeros that readings begin with: they are no CPU time."""
+    program = monitored()
+    program.process.kill()
+    program.stop()
+    server = serve(program.path)
+    resources = server.wait(lambda state: not state["is_growing"], "the end")["resources"]
+    assert resources is None or resources["cpu_ns"] > 0
+    text = server.ask("/metrics")[2].decode()
+    assert not re.search(r"^(process_cpu_seconds_total|venturi_read_bytes_total) 0$", text, re.M)
+
+
 def test_rates_of_a_process_that_has_become_idle(serve, monitored):
     """The drainer writes nothing of a process that does nothing; that is no reason for its last rate to stay."""
     program = monitored()

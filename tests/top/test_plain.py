@@ -25,6 +25,12 @@ def test_spans_of_a_finished_recording(venturi, recording):
     assert "ended after" in done.stdout and "lost 0" in done.stdout
 
 
+def test_a_cluster_that_cannot_be_reached(venturi):
+    done = venturi("top", "-b", "tcp://127.0.0.1:1", env={**os.environ, "VENTURI_DASK_PYTHON": "true"}, check=2)
+    assert done.stderr == "venturi top: tcp://127.0.0.1:1: its Python ended without a word (VENTURI_DASK_PYTHON names another one)\n"
+    assert not done.stdout
+
+
 def test_functions_of_a_program(venturi, busy):
     done = venturi("top", "-b", "-d", "0.2", "-v", "functions", "--", *busy(1.5, 3), check=3)
     last = done.stdout.rsplit("Own/s", 1)[1]

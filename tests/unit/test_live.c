@@ -1,5 +1,6 @@
 /* test_live.c - durations and rates of a live state: buckets, percentiles, the last second. */
 #include "live/rate.h"
+#include "live/state.h"
 #include "live/times.h"
 
 #include <setjmp.h>
@@ -106,6 +107,33 @@ static void first_moment(void **state)
     assert_true(vti_rate_of(&rate, &beat, 1500) > 0);
 }
 
+/* The share of user time changes: neither part of CPU time goes back, and both are all of it. */
+static void parts_of_cpu_time(void **state)
+{
+    static const uint64_t steps[][2] = {{0, 0},    {100, 0},   {200, 190},
+                                        {300, 60}, {310, 310}, {1000, 500}};
+    const uint32_t known = 1u << VTI_RESOURCE_CPU_NS | 1u << VTI_RESOURCE_USER_NS;
+    struct vti_readings readings = {0};
+    struct vti_live_usage usage;
+    uint64_t user = 0;
+    uint64_t system = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        uint64_t values[VTI_RESOURCE_COUNT] = {0};
+
+        values[VTI_RESOURCE_CPU_NS] = steps[i][0];
+        values[VTI_RESOURCE_USER_NS] = steps[i][1];
+        vti_readings_add(&readings, i * MS, known, values);
+        vti_readings_usage(&readings, &readings, false, &usage);
+        assert_int_equal(usage.cpu_ns, steps[i][0]);
+        assert_true(usage.user_ns >= user && usage.cpu_ns - usage.user_ns >= system);
+        user = usage.user_ns;
+        system = usage.cpu_ns - usage.user_ns;
+    }
+    assert_int_equal(user, 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +142,7 @@ int main(void)
         cmocka_unit_test(times),
         cmocka_unit_test(rates),
         cmocka_unit_test(first_moment),
+        cmocka_unit_test(parts_of_cpu_time),
     };
 
     return cmocka_run_group_tests_name("live", tests, NULL, NULL);

@@ -5,6 +5,8 @@ Several processes may append at the same time: the file is locked, and a row is 
 import csv
 import os
 import stat
+import sys
+import threading
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, TextIO, Tuple
@@ -30,11 +32,26 @@ def _text(rows: Iterable[Sequence[Any]]) -> str:
     return "".join(",".join(map(_quoted, row)) + "\n" for row in rows)
 
 
+_limit = threading.Lock()
+
+
+@contextmanager
+def _fields_of_any_size() -> Iterator[None]:
+    """The csv module's limit is one for the whole program, which gets it back as it was."""
+    with _limit:
+        before = csv.field_size_limit(sys.maxsize)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
 def _header(file: TextIO) -> Optional[List[str]]:
     """None if the file is empty. What is no CSV has a header that nobody knows."""
     file.seek(0)
     try:
-        return next(csv.reader(file), None)
+        with _fields_of_any_size():
+            return next(csv.reader(file), None)
     except csv.Error:
         return []
 
@@ -77,8 +94,9 @@ def _ends_in_quotes(file: TextIO) -> bool:
     last: List[str] = [""]
     file.seek(0)
     try:
-        for last in csv.reader(chain(file, ["end"])):
-            pass
+        with _fields_of_any_size():
+            for last in csv.reader(chain(file, ["end"])):
+                pass
     except csv.Error:  # nobody can read it
         return False
     return last != ["end"]
@@ -135,7 +153,8 @@ def _add_row(path: str, file: TextIO, header: List[str], values: Dict[str, Any],
     row = [_field(values[name]) for name in header]
     at = header.index("run_id")
     file.seek(0)
-    rows = list(csv.reader(file)) if is_update else []
+    with _fields_of_any_size():
+        rows = list(csv.reader(file)) if is_update else []
     same = [i for i, old in enumerate(rows) if len(old) > at and old[at] == str(values["run_id"])]
     if len(same) != 1:
         _append(file, _text([row]))
@@ -157,5 +176,5 @@ class FileOutput(BaseOutput):
 
     def task_out(self, data: List[TaskEmissionsData], experiment_name: str) -> None:
         name = "emissions_%s_%s.csv" % (experiment_name.replace(os.sep, "_"), data[0].run_id)
-        with open(os.path.join(self.output_dir, name), "w", newline="", encoding="utf-8") as file:
+        with open(os.path.join(self.output_dir, name), "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             file.write(_text([TASK_COLUMNS, *(list(task.values.values()) for task in data)]))

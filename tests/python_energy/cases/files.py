@@ -211,3 +211,32 @@ def test_what_cannot_be_written_is_said():
         except (OSError, ValueError):
             continue
         raise AssertionError(wrong)
+
+
+def test_update_beside_a_row_of_any_size():
+    """The csv module reads fields of 131,072 characters, unless it is told otherwise."""
+    Machine()
+    before = csv.field_size_limit()
+    run(project_name="x" * 200000)
+    tracker = EmissionsTracker(on_csv_write="update", project_name="mine", **FRA)
+    tracker.start()
+    tracker.flush()
+    tracker.flush()
+    tracker.stop()
+    assert csv.field_size_limit() == before
+    csv.field_size_limit(10**6)
+    assert [len(row["project_name"]) for row in rows()] == [200000, 4]
+
+
+def test_tasks_of_any_name():
+    Machine()
+    names = ["a", "\udc80", "b\ud800,\r\n", "c"]
+    tracker = EmissionsTracker(experiment_name="e", **FRA)
+    tracker.start()
+    for name in names:
+        tracker.start_task(name)
+        tracker.stop_task(name)
+    tracker.stop()
+    found = [name for name in os.listdir(".") if name.startswith("emissions_e_")]
+    assert len(found) == 1
+    assert [row["task_name"] for row in rows(found[0])] == [name.encode("utf-8", "backslashreplace").decode() for name in names]
