@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import settings  # noqa: E402
-from venturi.step import GenericStep  # noqa: E402
+from venturi.step import GenericStep, SettingsError  # noqa: E402
 
 
 class AlertStep(GenericStep):
@@ -37,4 +37,8 @@ class AlertStep(GenericStep):
 
 
 if __name__ == "__main__":
-    AlertStep(config=settings.STEP_CONFIG).start()
+    try:
+        AlertStep(config=settings.STEP_CONFIG).start()
+    except SettingsError as error:
+        print("run_step.py: settings.py: %s" % error, file=sys.stderr)
+        sys.exit(2)

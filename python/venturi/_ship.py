@@ -3,11 +3,13 @@
 The service never talks to a store: it records into a folder (a spool, docs/spool.md), and venturi-ship, started beside its drainer, sends what is
 there. A store that is slow or away costs disk, up to a limit, and nothing of the service.
 """
+import contextlib
+import fcntl
 import hashlib
 import logging
 import os
 import stat
-from typing import Optional
+from typing import Iterator, Optional
 
 from . import _venturi
 
@@ -41,20 +43,28 @@ def start(connection_string: str) -> bool:
         return False
     try:
         folder = _folder(connection_string)
-        before = os.environ.get("VENTURI_SHIP")
-        os.environ["VENTURI_SHIP"] = connection_string  # for the drainer, which starts venturi-ship
-        try:
+        with _handed_on(connection_string):
             _venturi.session_spool(folder)
-        finally:
-            if before is None:
-                del os.environ["VENTURI_SHIP"]
-            else:
-                os.environ["VENTURI_SHIP"] = before
     except OSError as error:
         _log.warning("connection_string: %s: spans cannot be recorded for it: %s", shown(connection_string), error)
         return False
     _url = connection_string
     return True
+
+
+@contextlib.contextmanager
+def _handed_on(connection_string: str) -> Iterator[None]:
+    """For the drainer, which starts venturi-ship: by a descriptor that it inherits, because others can read what stands in its environment."""
+    low = os.memfd_create("venturi")
+    fd = fcntl.fcntl(low, fcntl.F_DUPFD, 10)
+    os.close(low)
+    try:
+        os.pwrite(fd, connection_string.encode(), 0)
+        os.environ["VENTURI_SHIP"] = "fd:%d:" % fd
+        yield
+    finally:
+        os.environ.pop("VENTURI_SHIP", None)
+        os.close(fd)
 
 
 def _folder(connection_string: str) -> str:

@@ -8,6 +8,7 @@
 
 #include "analyze/overview.h"
 #include "base/error.h"
+#include "model/step_log.h"
 #include "venturi/read.h"
 
 #include <stdlib.h>
@@ -157,8 +158,10 @@ int vti_rank_opened(struct vti_rank *rank, vt_recording *recording)
         goto out;
     if (stats.site_count == 0) {
         vt_recording_info(recording, &info);
-        code = vti_fail(VTI_E_EMPTY, "%s: holds no spans (venturi stats shows functions)",
-                        info.path);
+        code = vti_fail(VTI_E_EMPTY, "%s: holds no spans%s", info.path,
+                        vti_steps_are_there(recording)
+                            ? ", but steps (venturi report shows what they took)"
+                            : " (venturi stats shows functions)");
         goto out;
     }
     code = add_sites(rank, recording, &stats, &is_walk_due);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #define PREFIX "fd:"
+#define FIRST_FD 10
 
 void vti_secret_hide(char *argument)
 {
@@ -69,6 +71,17 @@ const char *vti_secret_show_url(char *to, size_t room, const char *url)
 
 /* ---- to a program that is started ------------------------------------------------------------ */
 
+/* Beyond those that who starts the program, or the program itself, may give a meaning of their own. */
+static int make_inherited(void)
+{
+    int low = memfd_create("venturi", MFD_CLOEXEC);
+    int fd = low < 0 ? -1 : fcntl(low, F_DUPFD, FIRST_FD);
+
+    if (low >= 0)
+        close(low);
+    return fd;
+}
+
 int vti_secret_send(const char *text, char *word, size_t room)
 {
     size_t len = strlen(text);
@@ -76,7 +89,7 @@ int vti_secret_send(const char *text, char *word, size_t room)
 
     if (len > VTI_SECRET_MOST)
         return vti_fail(VTI_E_LIMIT, "a URL has more than %u bytes", VTI_SECRET_MOST);
-    fd = memfd_create("venturi", 0); /* inherited */
+    fd = make_inherited();
     if (fd < 0 || pwrite(fd, text, len, 0) != (ssize_t)len) {
         int code = vti_fail_errno(VTI_E_SYSTEM, "memfd: cannot write");
 

@@ -216,11 +216,11 @@ static void say_not_closed(const struct vti_run_output *output, const struct vti
     if (stats->calls)
         vti_buf_printf(&text, ", and of %s calls what fitted, maybe none",
                        vti_text_count(count, stats->calls));
-    vti_cmd_say(
-        stats->file.gone ? "%s  %s written, not closed: %s %.*s" : "%s  %s, not closed: %s %.*s",
-        output->shown, vti_text_bytes(size, stats->file.bytes),
-        stats->file.gone && output->is_spool ? "files that were closed before held" : "it holds",
-        (int)text.len, text.len ? (const char *)text.data : "");
+    vti_cmd_say(stats->file.gone && output->is_spool ? "%s  %s written: its other files held %.*s"
+                : stats->file.gone                   ? "%s  %s written, not closed: it holds %.*s"
+                                                     : "%s  %s, not closed: it holds %.*s",
+                output->shown, vti_text_bytes(size, stats->file.bytes), (int)text.len,
+                text.len ? (const char *)text.data : "");
     vti_buf_fini(&text);
     if (stats->file.gone)
         say_gone(output, &stats->file);

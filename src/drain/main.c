@@ -126,6 +126,7 @@ int main(int argc, char **argv)
     struct vti_drain_options options = {0};
     struct vti_drain_stats stats;
     struct vti_drain *drain;
+    char *url;
     pid_t shipper;
     int code = parse(argc, argv, &options);
 
@@ -133,6 +134,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "venturi-drain: started by libventuri, see `venturi run --help`\n");
         return 2;
     }
+    url = vti_shipper_take_url();
     close_inherited();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTERM, ask_to_stop);
@@ -147,11 +149,15 @@ int main(int argc, char **argv)
         return code == VTI_E_EXISTS ? 0 : 2;
     }
     say("ready");
-    shipper = vti_shipper_start(options.spool);
+    shipper = vti_shipper_start(options.spool, url);
+    free(url);
     run(drain);
     vti_drain_leave(drain);
     code = vti_drain_close(drain, &stats);
-    if (code)
+    if (code && stats.file.gone)
+        fprintf(stderr, "venturi: %s, and with it are lost %llu events, tasks and step records\n",
+                vti_error_message(code), (unsigned long long)stats.file.gone);
+    else if (code)
         fprintf(stderr, "venturi: %s\n", vti_error_message(code));
     vti_drain_free(drain);
     vti_shipper_end(shipper);

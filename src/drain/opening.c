@@ -182,8 +182,10 @@ int vti_recorder_begin_file(struct vti_recorder *recorder, struct vti_writer **w
     snprintf(path, sizeof path, "%s/%s", recorder->spool.path, recorder->spool.name);
     recorder->synced_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     code = vti_writer_create(writer, fd, path);
-    if (!code)
+    if (!code) {
+        vti_writer_limit(*writer, recorder->spool.limit); /* where no other can be begun */
         return 0;
+    }
     if (recorder->synced_fd >= 0)
         close(recorder->synced_fd);
     recorder->synced_fd = -1;
@@ -199,7 +201,7 @@ bool vti_recorder_is_full(const struct vti_recorder *recorder, uint64_t now_ns)
         (recorder->tried_ns && now_ns < recorder->tried_ns + TRY_AGAIN_NS))
         return false;
     vti_writer_stats(recorder->writer, &stats);
-    return now_ns >= recorder->began_ns + recorder->spool.file_ns ||
+    return recorder->is_removed || now_ns >= recorder->began_ns + recorder->spool.file_ns ||
            stats.bytes + vti_writer_buffered(recorder->writer) >= recorder->spool.file_bytes;
 }
 
@@ -260,6 +262,8 @@ int vti_recorder_rotate(struct vti_recorder *recorder, uint64_t now_ns)
     recorder->synced_fd = before_fd;
     recorder->last_anchor = last;
     recorder->tried_ns = now_ns;
+    if (recorder->is_removed)
+        vti_writer_let_go(before);
     return code;
 begun:
     if (before_fd >= 0)
@@ -267,6 +271,7 @@ begun:
     vti_recorder_keep_error(recorder, vti_writer_close(before, &stats));
     add_stats(&recorder->past, &stats);
     recorder->tried_ns = 0;
+    recorder->is_removed = false;
     recorder->began_ns = now_ns;
     return 0;
 }
@@ -293,5 +298,6 @@ void vti_recorder_sync(struct vti_recorder *recorder, uint64_t now_ns)
     if (recorder->synced_fd < 0 || now_ns < recorder->synced_ns + SYNC_NS)
         return;
     recorder->synced_ns = now_ns;
+    recorder->is_removed = vti_writer_is_removed(recorder->writer);
     sync_file_range(recorder->synced_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }

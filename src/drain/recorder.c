@@ -411,6 +411,8 @@ int vti_recorder_close(struct vti_recorder *recorder, struct vti_drain_stats *st
     vti_recorder_keep_error(recorder, vti_flight_write(&recorder->flight, recorder->writer));
     vti_recorder_anchor(recorder);
     vti_recorder_stats(recorder, stats);
+    if (recorder->is_spool && vti_writer_is_removed(recorder->writer))
+        vti_writer_let_go(recorder->writer); /* a full disk is not to be what is said of it */
     if (recorder->synced_fd >= 0)
         close(recorder->synced_fd); /* a copy would keep the lock */
     recorder->synced_fd = -1;

@@ -31,6 +31,7 @@ struct vti_recorder {
     struct vti_spool spool;
     uint64_t file;                /* that is being written, from 1; 0: this is no spool */
     uint64_t began_ns, tried_ns;  /* the file; when another could not be begun, or 0 */
+    bool is_removed;              /* somebody has removed it */
     uint64_t synced_ns;           /* when the kernel was last asked to write it out … */
     int synced_fd;                /* … by this descriptor; -1 */
     struct vti_writer_stats past; /* of the files before */

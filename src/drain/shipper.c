@@ -43,17 +43,29 @@ static void become(const char *program, const char *spool, const char *url)
         dup2(fd, STDOUT_FILENO);
         dup2(fd, STDERR_FILENO);
     }
-    if (vti_secret_send(url, word, sizeof word) >= 0) { /* on no command line, in no environment */
-        unsetenv("VENTURI_SHIP");
+    if (vti_secret_send(url, word, sizeof word) >= 0) /* on no command line, in no environment */
         execv(program, words);
-    }
     _exit(127);
 }
 
-pid_t vti_shipper_start(const char *spool)
+char *vti_shipper_take_url(void)
+{
+    char *word = getenv("VENTURI_SHIP");
+    char *url;
+
+    if (!word || !*word)
+        return NULL;
+    url = vti_secret_receive(word);
+    if (!url)
+        fprintf(stderr, "venturi: connection_string: cannot be read; spans stay in the spool\n");
+    vti_secret_hide_login(word); /* where it is the URL itself */
+    unsetenv("VENTURI_SHIP");
+    return url;
+}
+
+pid_t vti_shipper_start(const char *spool, const char *url)
 {
     static const char *const places[] = {"venturi-ship", "../libexec/venturi/venturi-ship"};
-    const char *url = getenv("VENTURI_SHIP");
     char program[PATH_MAX];
     pid_t pid;
 

@@ -53,17 +53,25 @@ static uint64_t setting(const char *name, uint64_t least, uint64_t most, uint64_
     return value >= least && value <= most && !*end ? value : otherwise;
 }
 
+/* Again, if somebody has removed it meanwhile. */
 static int open_folder(struct vti_spool *spool, const char *path)
 {
+    char found[PATH_MAX];
+    int fd;
+
     if (mkdir(path, 0700) && errno != EEXIST)
         return vti_fail_errno(VTI_E_WRITE, "%s: cannot make the folder", path);
-    if (!realpath(path, spool->path))
+    if (!realpath(path, found))
         return vti_fail_errno(VTI_E_OPEN, "%s: cannot open", path);
-    spool->folder = open(spool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (spool->folder < 0 && errno == ENOTDIR)
+    fd = open(found, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOTDIR)
         return vti_fail(VTI_E_WRITE, "%s: is not a folder", path);
-    if (spool->folder < 0)
+    if (fd < 0)
         return vti_fail_errno(VTI_E_OPEN, "%s: cannot open", path);
+    if (spool->folder >= 0)
+        close(spool->folder);
+    spool->folder = fd;
+    memcpy(spool->path, found, sizeof found);
     return 0;
 }
 
@@ -121,13 +129,25 @@ static void make_name(struct vti_spool *spool)
     snprintf(spool->made, sizeof spool->made, ".%s.new", spool->name);
 }
 
+static int make_file(const struct vti_spool *spool)
+{
+    return openat(spool->folder, spool->made, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
+}
+
 int vti_spool_begin(struct vti_spool *spool)
 {
     int fd;
 
     vti_spool_make_room(spool);
     make_name(spool);
-    fd = openat(spool->folder, spool->made, O_RDWR | O_CREAT | O_CLOEXEC | O_EXCL, 0600);
+    fd = make_file(spool);
+    if (fd < 0 && errno == ENOENT) { /* the folder was removed */
+        int code = open_folder(spool, spool->path);
+
+        if (code)
+            return code;
+        fd = make_file(spool);
+    }
     if (fd < 0)
         return vti_fail_errno(VTI_E_WRITE, "%s/%s: cannot create", spool->path, spool->name);
     if (flock(fd, LOCK_EX | LOCK_NB)) {

@@ -40,7 +40,7 @@ struct vti_spool {
 int vti_spool_open(struct vti_spool *spool, const char *path, uint64_t limit);
 void vti_spool_close(struct vti_spool *spool);
 
-/* Makes room, and a file that has no name yet that others look at. The descriptor is locked and stays so until all
+/* Makes room, and a file that has no name yet that others look at; the folder, too, if somebody has removed it. The descriptor is locked and stays so until all
  * copies of it are closed; a negative code if it cannot be made. */
 int vti_spool_begin(struct vti_spool *spool);
 

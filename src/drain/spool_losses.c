@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #define LONG_BYTES (1u << 20)
+#define STATE_MOST (64 << 20) /* bytes of a shipper's state that is looked at */
 
 static void add_time(struct vti_json *json)
 {
@@ -59,17 +61,20 @@ static void take_line(const char *line, struct vti_spool_sum *sum)
     sum->tasks += number_of(line, "\"tasks\":");
 }
 
+/* Appends the file, and a zero behind it. */
 static bool read_all(int fd, size_t bytes, struct vti_buf *text)
 {
     uint8_t *to = vti_buf_reserve(text, bytes + 1);
+    size_t done = 0;
 
-    while (to && text->len < bytes) {
-        ssize_t got = pread(fd, to + text->len, bytes - text->len, (off_t)text->len);
+    while (to && done < bytes) {
+        ssize_t got = pread(fd, to + done, bytes - done, (off_t)done);
 
         if (got <= 0)
             break;
-        text->len += (size_t)got;
+        done += (size_t)got;
     }
+    text->len += done;
     vti_buf_add_u8(text, 0);
     return !text->failed;
 }
@@ -89,30 +94,82 @@ static bool is_last_of_its(struct vti_map *met, const char *line, size_t len)
     return !end || end == id || vti_map_add(met, id, (size_t)(end - id), &is_new) < 0 || is_new;
 }
 
-/* Sums over the lines before `rest`; a line that a later one of its recording has replaced does not count. */
-static void sum_older(char *text, const char *rest, struct vti_spool_sum *sum)
+/* The states of shippers, one behind the other: they name recordings of which a part was sent. */
+static void read_states(const struct vti_spool *spool, struct vti_buf *states)
+{
+    int fd = openat(spool->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *at;
+
+    while (folder && (at = readdir(folder))) {
+        size_t len = strlen(at->d_name);
+        struct stat status;
+        int state;
+
+        if (strncmp(at->d_name, "ship-", 5) || len < 11 || strcmp(at->d_name + len - 6, ".state"))
+            continue;
+        state = openat(spool->folder, at->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (state >= 0 && !fstat(state, &status) && S_ISREG(status.st_mode) &&
+            status.st_size < STATE_MOST)
+            read_all(state, (size_t)status.st_size, states);
+        if (state >= 0)
+            close(state);
+    }
+    if (folder)
+        closedir(folder);
+    else if (fd >= 0)
+        close(fd);
+}
+
+/* Whether its recording can still be told of: it is there all the same, and will be lost again; or a shipper has sent a part of it. */
+static bool is_needed(const struct vti_spool *spool, const struct vti_buf *states, const char *line)
+{
+    char name[VTI_SPOOL_NAME] = "", id[33] = "";
+    const char *at = strstr(line, "\"file\":\"");
+
+    if (at)
+        sscanf(at, "\"file\":\"%63[^\"]", name);
+    at = strstr(line, "\"recording\":\"");
+    if (at)
+        sscanf(at, "\"recording\":\"%32[^\"]", id);
+    return (vti_spool_is_name(name) && !faccessat(spool->folder, name, F_OK, 0)) ||
+           (*id && states->len && memmem(states->data, states->len, id, strlen(id)));
+}
+
+/* Lines before `rest`: those that are needed to `kept`, sums over the others; one that a later one of its recording has replaced does not count. */
+static void sum_older(const struct vti_spool *spool, char *text, const char *rest,
+                      struct vti_spool_sum *sum, struct vti_buf *kept)
 {
     char *end = memrchr(text, '\n', strlen(text));
+    struct vti_buf states = {0};
     struct vti_map *met = NULL;
 
     (void)!vti_map_create(&met); /* without memory all lines count */
+    read_states(spool, &states);
     while (end) {
         char *before = memrchr(text, '\n', (size_t)(end - text));
         const char *line = before ? before + 1 : text;
 
         if (is_last_of_its(met, line, (size_t)(end - line)) && line < rest) {
             *end = 0;
-            take_line(line, sum);
+            if (is_needed(spool, &states, line)) {
+                vti_buf_add(kept, line, (size_t)(end - line));
+                vti_buf_add_u8(kept, '\n');
+            } else {
+                take_line(line, sum);
+            }
         }
         end = before;
     }
+    vti_buf_fini(&states);
     vti_map_free(met);
 }
 
 /* The older half as one line, then the rest. */
-static void fold_text(char *text, struct vti_buf *to)
+static void fold_text(const struct vti_spool *spool, char *text, struct vti_buf *to)
 {
     struct vti_spool_sum sum = {0};
+    struct vti_buf kept = {0};
     struct vti_json json;
     const char *rest = strchr(text + strlen(text) / 2, '\n');
 
@@ -120,7 +177,7 @@ static void fold_text(char *text, struct vti_buf *to)
         rest = text;
     else
         rest++;
-    sum_older(text, rest, &sum);
+    sum_older(spool, text, rest, &sum, &kept);
     vti_json_init(&json, to);
     vti_json_object(&json);
     add_time(&json);
@@ -128,6 +185,9 @@ static void fold_text(char *text, struct vti_buf *to)
     add_sum(&json, &sum);
     vti_json_object_end(&json);
     vti_buf_add_u8(to, '\n');
+    vti_buf_add(to, kept.data, kept.len);
+    to->failed |= kept.failed;
+    vti_buf_fini(&kept);
     vti_buf_add(to, rest, strlen(rest));
 }
 
@@ -157,7 +217,7 @@ static void fold(const struct vti_spool *spool)
         return;
     if (!fstat(fd, &status) && status.st_size > LONG_BYTES &&
         read_all(fd, (size_t)status.st_size, &text)) {
-        fold_text((char *)text.data, &to);
+        fold_text(spool, (char *)text.data, &to);
         replace(spool, &to);
     }
     close(fd);

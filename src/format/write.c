@@ -253,6 +253,11 @@ uint64_t vti_writer_buffered(const struct vti_writer *writer)
     return writer->gathered.len;
 }
 
+void vti_writer_limit(struct vti_writer *writer, uint64_t bytes)
+{
+    writer->most_bytes = bytes;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* How many bytes went in; errno in disk_error if not all. */
@@ -261,6 +266,12 @@ static size_t write_bytes(struct vti_writer *writer, const uint8_t *bytes, size_
     size_t done = 0;
 
     writer->disk_error = 0;
+    if (writer->most_bytes && writer->file_bytes + count > writer->most_bytes) {
+        writer->disk_error = EFBIG;
+        writer->tried_ns = monotonic_ns();
+        writer->short_by = count;
+        return 0;
+    }
     while (done < count) {
         ssize_t wrote = pwrite(writer->fd, bytes + done, count - done,
                                (off_t)(writer->file_bytes + done));
@@ -367,6 +378,10 @@ int vti_writer_write(struct vti_writer *writer)
     size_t done = 0;
     int code = 0;
 
+    if (writer->is_let_go) {
+        vti_writer_forget(writer);
+        return 0;
+    }
     /* Without its header the file has no place for anything else, not even for losses. */
     if (writer->file_bytes)
         code = vti_writer_losses(writer);

@@ -58,6 +58,15 @@ int vti_writer_loss(struct vti_writer *writer, const struct vti_loss_fact *loss)
 int vti_writer_flush(struct vti_writer *writer);
 uint64_t vti_writer_buffered(const struct vti_writer *writer); /* bytes not yet written */
 
+/* From so many bytes on the disk counts as full; only the end of the recording may be behind them. */
+void vti_writer_limit(struct vti_writer *writer, uint64_t bytes);
+
+/* Whether somebody has removed the file. */
+bool vti_writer_is_removed(const struct vti_writer *writer);
+
+/* Gives the disk back what such a file takes. Whatever comes is only counted (`gone` of the stats), and takes neither disk nor memory. */
+void vti_writer_let_go(struct vti_writer *writer);
+
 void vti_writer_stats(const struct vti_writer *writer, struct vti_writer_stats *stats);
 
 /* Indexes, END, trailer, fsync, close. If the disk has no room for them the last events and tasks give way,

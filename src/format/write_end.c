@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TRIES 8
@@ -114,24 +113,6 @@ static int write_tail(struct vti_writer *writer)
 
 /* ---- making room ----------------------------------------------------------------------------- */
 
-static bool read_whole(int fd, void *to, size_t count, uint64_t offset)
-{
-    uint8_t *at = to;
-
-    while (count) {
-        ssize_t got = pread(fd, at, count, (off_t)offset);
-
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        if (got > 0) {
-            at += got;
-            offset += (uint64_t)got;
-            count -= (size_t)got;
-        }
-    }
-    return true;
-}
-
 /* Appends the block at `offset` to what is gathered, or counts it as lost. */
 static bool take_back(struct vti_writer *writer, uint64_t offset)
 {
@@ -140,12 +121,12 @@ static bool take_back(struct vti_writer *writer, uint64_t offset)
     struct vti_buf block = {0};
     bool is_back = false;
 
-    if (!read_whole(writer->fd, bytes, sizeof bytes, offset) ||
+    if (!vti_writer_read(writer, bytes, sizeof bytes, offset) ||
         !vti_block_header_parse(bytes, sizeof bytes, &header) ||
         !vti_buf_reserve(&block, vti_block_bytes(&header)))
         goto out;
     block.len = vti_block_bytes(&header);
-    is_back = read_whole(writer->fd, block.data, block.len, offset);
+    is_back = vti_writer_read(writer, block.data, block.len, offset);
     if (is_back && vti_writer_may_drop(&header, block.data))
         vti_writer_drop(writer, &header);
     else if (is_back)
@@ -193,7 +174,7 @@ static bool is_of_tasks(const struct vti_writer *writer, uint64_t offset)
     uint8_t bytes[VTI_BLOCK_HEADER_BYTES + 1];
     struct vti_block_header header;
 
-    return read_whole(writer->fd, bytes, sizeof bytes, offset) &&
+    return vti_writer_read(writer, bytes, sizeof bytes, offset) &&
            vti_block_header_parse(bytes, VTI_BLOCK_HEADER_BYTES, &header) &&
            vti_writer_may_drop(&header, bytes);
 }
@@ -287,32 +268,14 @@ static int write_end(struct vti_writer *writer)
     }
 }
 
-/* Somebody may have removed or emptied the file meanwhile, which writing to it does not tell. */
-static int check_file(struct vti_writer *writer)
-{
-    struct vti_file_header header;
-    uint8_t bytes[VTI_FILE_HEADER_BYTES];
-    struct stat st;
-
-    if (fstat(writer->fd, &st) || !S_ISREG(st.st_mode))
-        return 0;
-    writer->is_gone = true;
-    if (st.st_nlink == 0)
-        return vti_fail(VTI_E_WRITE, "%s: was removed while it was being written", writer->path);
-    if (!read_whole(writer->fd, bytes, sizeof bytes, 0) ||
-        vti_file_header_parse(bytes, sizeof bytes, &header))
-        return vti_fail(VTI_E_WRITE, "%s: was changed by somebody else while it was being written",
-                        writer->path);
-    writer->is_gone = false;
-    return 0;
-}
-
 int vti_writer_close(struct vti_writer *writer, struct vti_writer_stats *stats)
 {
-    int code = write_end(writer);
+    int code;
 
+    writer->most_bytes = 0;
+    code = writer->is_let_go ? vti_writer_write(writer) : write_end(writer);
     if (!code)
-        code = check_file(writer);
+        code = vti_writer_check_file(writer);
 
     /* EINVAL: what cannot be synchronized, such as /dev/null. */
     if (!code && fsync(writer->fd) && errno != EINVAL && errno != EROFS)

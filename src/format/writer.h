@@ -1,6 +1,6 @@
 /*
- * writer.h - what write.c (gathering and writing blocks), write_losses.c (what a full disk refuses) and write_end.c (closing) share.
- * Private to these three.
+ * writer.h - what write.c (gathering and writing blocks), write_losses.c (what a full disk refuses), write_gone.c (a file that somebody removed) and
+ * write_end.c (closing) share. Private to these four.
  */
 #ifndef VENTURI_FORMAT_WRITER_H
 #define VENTURI_FORMAT_WRITER_H
@@ -45,6 +45,8 @@ struct vti_writer {
     uint32_t end_blocks;  /* INDEX and END */
     bool is_index_broken; /* memory was short: there will be no end */
     bool is_gone;         /* the file was removed or emptied by somebody else */
+    bool is_let_go;       /* it was removed, and nothing is written any more: see write_gone.c */
+    uint64_t most_bytes;  /* that the file may have; 0: any number */
 };
 
 /* Writes what has gathered, whatever happened before; a full disk gives 0 and sets disk_error. */
@@ -66,6 +68,15 @@ void vti_writer_drop(struct vti_writer *writer, const struct vti_block_header *h
 
 /* One LOSSES block with an entry for each track and process that lost something to the disk, if any did. */
 int vti_writer_losses(struct vti_writer *writer);
+
+/* What has gathered for a file that is let go is counted, and gone. */
+void vti_writer_forget(struct vti_writer *writer);
+
+/* 0, or VTI_E_WRITE: somebody has removed or emptied the file meanwhile, which writing to it does not tell. */
+int vti_writer_check_file(struct vti_writer *writer);
+
+/* Reads all of so many bytes; false: they are not there. */
+bool vti_writer_read(const struct vti_writer *writer, void *to, size_t count, uint64_t offset);
 
 /* Counts events of a track as lost to the disk; without a track only in total. */
 void vti_writer_lose(struct vti_writer *writer, struct vti_written_track *track, uint64_t events,

@@ -249,6 +249,9 @@ void vti_damage_note_block(struct vt_recording *recording, const struct vti_bloc
 void vti_damage_drop_last(struct vti_damage_list *list);
 void vti_damage_fini(struct vti_damage_list *list);
 
+/* Whether what is mapped is (still) this recording, and not another one that has its name or was written over it. */
+bool vti_recording_is_in(const struct vt_recording *recording, const struct vti_mapping *map);
+
 /* Whether a right header stands at `offset` and its payload lies whole in the mapping; sets
  * *payload. */
 bool vti_block_find(const struct vt_recording *recording, uint64_t offset,

@@ -203,13 +203,25 @@ void vt_recording_close(vt_recording *recording)
     free(recording);
 }
 
+/* By the header as it was read: that of the open mapping changes with a file that somebody writes over. */
+bool vti_recording_is_in(const struct vt_recording *recording, const struct vti_mapping *map)
+{
+    static const uint8_t none[sizeof recording->header.id];
+    struct vti_file_header header;
+
+    if (!memcmp(recording->header.id, none, sizeof none)) /* it was damaged from the beginning */
+        return true;
+    return !vti_file_header_parse(map->data, map->size, &header) &&
+           !memcmp(header.id, recording->header.id, sizeof header.id);
+}
+
 /* Whether the new mapping continues the one that is open. */
 static int check_continues(const struct vt_recording *recording, const struct vti_mapping *map)
 {
     if (map->size < recording->map.size)
         return vti_fail(VTI_E_READ, "%s: became shorter, from %zu to %zu bytes", recording->path,
                         recording->map.size, map->size);
-    if (memcmp(map->data, recording->map.data, VTI_FILE_HEADER_BYTES))
+    if (!vti_recording_is_in(recording, map))
         return vti_fail(VTI_E_READ, "%s: was replaced by another file", recording->path);
     if (map->size > recording->map.size && !recording->is_scanned)
         return vti_fail(VTI_E_READ, "%s: grew after it was closed", recording->path);

@@ -2,11 +2,13 @@
  * store_session.c - a session for the store that a `connection_string` names.
  *
  * The service never talks to it: it records into a folder that is the same at every start, so that what is left over is sent; the drainer
- * starts venturi-ship for it (VENTURI_SHIP).
+ * starts venturi-ship for it. The URL, which may hold a password, comes to the drainer by a descriptor; VENTURI_SHIP says by which.
  */
 #include "net/store_session.h"
 
+#include "base/error.h"
 #include "base/hash.h"
+#include "base/secret.h"
 #include "net/say.h"
 
 #include <venturi/session.h>
@@ -58,15 +60,21 @@ static bool name_folder(char *to, size_t room, const char *connection_string)
 bool vti_store_session_start(const char *connection_string)
 {
     struct vt_session_options options = {.size = sizeof options};
-    char folder[PATH_MAX];
-    int code;
+    char folder[PATH_MAX], word[VTI_SECRET_MOST + 16];
+    int code, fd;
 
     if (!name_folder(folder, sizeof folder, connection_string))
         return false;
+    fd = vti_secret_send(connection_string, word, sizeof word);
+    if (fd < 0) {
+        vti_say("connection_string: %s", vti_error_message(fd));
+        return false;
+    }
     options.spool = folder;
-    setenv("VENTURI_SHIP", connection_string, 1);
+    setenv("VENTURI_SHIP", word, 1);
     code = vt_session_start(&options);
     unsetenv("VENTURI_SHIP");
+    close(fd);
     if (code == ALREADY_RECORDING)
         vti_say("connection_string: the program is recorded already, its spans go there (venturi "
                 "run --ship)");

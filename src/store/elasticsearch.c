@@ -227,34 +227,24 @@ static size_t read_items(struct vti_es *store, struct vti_json_scan *scan, struc
     return count;
 }
 
-/* Status 200: what became of each. */
+/* Status 200: what became of each. By the items alone: `errors` may be false where somebody between us and the store has answered. */
 static enum verdict read_bulk(struct vti_es *store, struct vti_batch *batch,
                               struct vti_answer *answer)
 {
     struct vti_json_scan scan = {.at = (const char *)store->answer.body.data,
                                  .end = (const char *)store->answer.body.data +
                                         store->answer.body.len};
-    bool is_first = true, has_errors = true, has_items = false;
+    bool is_first = true, has_items = false;
     size_t count = 0;
 
     if (vti_json_take(&scan, '{'))
         while (!has_items && vti_json_next_key(&scan, &is_first, &store->key)) {
-            if (store->key.len == 6 && !memcmp(store->key.data, "errors", 6)) {
-                has_errors = vti_json_peek(&scan) != 'f';
+            has_items = store->key.len == 5 && !memcmp(store->key.data, "items", 5);
+            if (has_items)
+                count = read_items(store, &scan, batch, answer);
+            else
                 vti_json_skip(&scan);
-            } else if (store->key.len == 5 && !memcmp(store->key.data, "items", 5)) {
-                has_items = true;
-                if (has_errors)
-                    count = read_items(store, &scan, batch, answer);
-            } else {
-                vti_json_skip(&scan);
-            }
         }
-    if (has_items && !has_errors) {
-        for (size_t i = 0; i < store->sent_count; i++)
-            vti_batch_done(batch, &batch->documents[store->sent[i]]);
-        return GO_ON;
-    }
     if (count == store->sent_count)
         return answer->outcome == VTI_OUTCOME_HELD ? STOP : GO_ON;
     answer->may_have_arrived = true; /* those that the answer does not tell of */

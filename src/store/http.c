@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <zlib.h>
 
 #define CONNECT_MS 10000
@@ -203,23 +204,30 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
     return body->failed ? 0 : size * count;
 }
 
-/* Retry-After in seconds; a date is taken for "later", which is what it means. */
+/* What Retry-After says: seconds, or a date. 0: it is past, or neither. */
+static long read_wait_ms(const char *text)
+{
+    char *end;
+    long seconds = strtol(text, &end, 10);
+    time_t date;
+
+    if (end == text) {
+        date = curl_getdate(text, NULL);
+        seconds = date < 0 ? 0 : (long)(date - time(NULL));
+    }
+    return seconds < 0 ? 0 : (seconds < WAIT_MOST_S ? seconds : WAIT_MOST_S) * 1000;
+}
+
 static size_t take_header(char *bytes, size_t size, size_t count, void *arg)
 {
     static const char name[] = "retry-after:";
     struct vti_http_answer *answer = arg;
     size_t len = size * count;
+    char text[64];
 
     if (len > sizeof name && !strncasecmp(bytes, name, sizeof name - 1)) {
-        long seconds = 0;
-
-        for (size_t i = sizeof name - 1; i < len && seconds <= WAIT_MOST_S; i++) {
-            if (bytes[i] >= '0' && bytes[i] <= '9')
-                seconds = seconds * 10 + bytes[i] - '0';
-            else if (bytes[i] != ' ' && bytes[i] != '\t')
-                break;
-        }
-        answer->wait_ms = (seconds < WAIT_MOST_S ? seconds : WAIT_MOST_S) * 1000;
+        snprintf(text, sizeof text, "%.*s", (int)(len - sizeof name + 1), bytes + sizeof name - 1);
+        answer->wait_ms = read_wait_ms(text);
     }
     return len;
 }

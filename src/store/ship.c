@@ -83,6 +83,7 @@ static int begin_follow(struct vti_ship *ship, struct follow *follow, const char
     int code;
 
     snprintf(path, sizeof path, "%s/%s", ship->folder, name);
+    vti_ship_reading(path);
     follow->name = strdup(name);
     follow->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never wait for a pipe */
     if (!follow->name || follow->fd < 0)
@@ -167,6 +168,9 @@ static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
                                         follow->is_final);
         if (got < 0)
             return got;
+        if (!vti_recording_is_in(follow->recording, &follow->recording->map))
+            return vti_fail(VTI_E_READ, "%s: was replaced by another file",
+                            follow->recording->path);
         if (!ship->batch.count)
             continue;
         if (!is_taken(ship, vti_maker_at(maker))) {
@@ -220,9 +224,12 @@ static int finish(struct vti_ship *ship, struct follow *follow)
 static int visit(struct vti_ship *ship, struct follow *follow)
 {
     bool was_final = is_final(follow);
-    int64_t added = vt_recording_refresh(follow->recording);
-    int code = added < 0 ? (int)added : 0;
+    int64_t added;
+    int code;
 
+    vti_ship_reading(follow->recording->path);
+    added = vt_recording_refresh(follow->recording);
+    code = added < 0 ? (int)added : 0;
     /* It was closed since it was opened. */
     if (!code && !was_final && follow->recording->is_closed && is_final(follow)) {
         was_final = true;
@@ -294,7 +301,12 @@ static int visit_name(struct follower *follower, const char *name)
         if (code)
             return pass_over(ship, name, code);
     }
-    return visit(ship, follow);
+    code = visit(ship, follow);
+    if (code != VTI_E_READ || !ship->is_folder)
+        return code;
+    ship->options->say(vti_error_message(code)); /* it is another one now, and looked at as that */
+    end_follow(ship, follow);
+    return 0;
 }
 
 /* Of a file that gave way to the limit, and so counts as lost whole, we have sent a part. What went another way counts nowhere. */

@@ -25,9 +25,11 @@ static void add_waiting(struct vti_ship *ship, const char *path, const struct vt
     ship->waiting_files++;
     ship->waiting_bytes += (uint64_t)info.st_size;
     if (ship->options->kinds & ship->options->type->kinds & VTI_DOCUMENT_STEP) {
-        uint64_t steps = vti_ship_count_steps(&ship->counted, path, &info);
+        uint64_t steps;
         uint64_t sent = file ? file->sent : 0;
 
+        vti_ship_reading(path);
+        steps = vti_ship_count_steps(&ship->counted, path, &info);
         ship->waiting += steps > sent ? steps - sent : 0;
     }
     if (file)

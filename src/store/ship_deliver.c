@@ -1,8 +1,5 @@
 /*
  * ship_deliver.c - one batch goes to the store, again and again, until each document of it is there or dead.
- *
- * How long it waits between tries is anything up to a limit that doubles: many shippers whose store comes back do not
- * all come back with it at once.
  */
 #include "store/ship_impl.h"
 
@@ -13,10 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
-#define FIRST_MS 500
 #define STOP_NS INT64_C(10000000000)
 #define SLICE_MS 100
 
@@ -88,18 +83,6 @@ bool vti_ship_wait(struct vti_ship *ship, unsigned ms)
         if (!was_stopped && vti_ship_is_stopped())
             return true; /* whatever it waited for: now is the time */
     }
-}
-
-unsigned vti_ship_backoff(unsigned try, unsigned most_ms)
-{
-    uint64_t limit = (uint64_t)FIRST_MS << (try < 20 ? try : 20);
-    uint32_t chance = 0;
-
-    if (limit > most_ms)
-        limit = most_ms;
-    if (getrandom(&chance, sizeof chance, GRND_NONBLOCK) != sizeof chance)
-        chance = (uint32_t)vti_ship_now();
-    return 1 + (unsigned)(limit * chance >> 32);
 }
 
 /* ---- moods ----------------------------------------------------------------------------------- */
@@ -227,8 +210,8 @@ static unsigned next_wait(struct vti_ship *ship, const struct vti_answer *answer
         wait = most / 2 + vti_ship_backoff(20, most / 2);
     else
         wait = vti_ship_backoff(try, most);
-    if (vti_ship_is_stopped() && wait > 2 * FIRST_MS)
-        wait = 2 * FIRST_MS;
+    if (vti_ship_is_stopped() && wait > 2 * VTI_SHIP_FIRST_MS)
+        wait = 2 * VTI_SHIP_FIRST_MS;
     return answer->wait_ms > (long)wait ? (unsigned)answer->wait_ms : wait;
 }
 

@@ -163,7 +163,11 @@ bool vti_ship_must_end(struct vti_ship *ship);
 bool vti_ship_is_stopped(void); /* softly */
 int64_t vti_ship_now(void);     /* monotonic */
 
-/* Full jitter: anything up to the limit of this try. */
+/* ---- ship_backoff.c ---------------------------------------------------------------------------- */
+
+#define VTI_SHIP_FIRST_MS 500
+
+/* Milliseconds until the next try, the first one being 0: from 1 up to a limit that doubles from VTI_SHIP_FIRST_MS to `most_ms`. */
 unsigned vti_ship_backoff(unsigned try, unsigned most_ms);
 
 /* ---- ship_begin.c ------------------------------------------------------------------------------ */
@@ -189,6 +193,11 @@ void vti_ship_forget(struct vti_ship *ship, const char *name);
 /* ---- ship_around.c: what waits and what is lost ---------------------------------------------- */
 
 void vti_ship_look_around(struct vti_ship *ship);
+
+/* ---- ship_shortened.c ------------------------------------------------------------------------ */
+
+/* This one is read now: if somebody cuts it off meanwhile, that is said, and we end. */
+void vti_ship_reading(const char *path);
 
 /* ---- ship_status.c --------------------------------------------------------------------------- */
 

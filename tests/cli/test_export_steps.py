@@ -29,6 +29,13 @@ def chrome_steps(events):
     return [(threads[event["pid"], event["tid"]], event) for event in events if event.get("cat") == "step"]
 
 
+def test_rank_says_what_there_is_instead(venturi, record):
+    path = record("plain", "20")
+    done = venturi("rank", path)
+    assert done.returncode != 0 and done.stderr == "venturi rank: %s: holds no spans, but steps (venturi report shows what they took)\n" % path
+    assert "Saver had 30 messages" in venturi("report", path, check=0).stdout
+
+
 def test_chrome(venturi, make_recording):
     found = chrome_steps(json.loads(export(venturi, make_recording("--steps"), "chrome"))["traceEvents"])
     assert sorted((track, step["name"], step["ts"], step["ts"] + step["dur"]) for track, step in found) == sorted(SLICES)

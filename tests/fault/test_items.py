@@ -1,7 +1,10 @@
 """Bulk requests: each document is acknowledged by itself, whatever else its request holds."""
 import json
 import os
+import time
+from email.utils import formatdate
 
+import pytest
 from conftest import QUICK, dead_of, make_steps, many, numbers, ship, status_of
 from es_stub import Answer, Items, Silence
 
@@ -52,6 +55,24 @@ def test_all_busy(stub, tmp_path):
     done = send(stub, tmp_path)
     assert done.returncode == 0 and numbers(stub) == list(range(100)) and stub.bulks == [100] * 7
     assert "circuit_breaking_exception: Data too large" in done.stderr and "takes documents again" in done.stderr
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_the_store_says_when(stub, tmp_path, status, form):
+    """Not before that, however soon the next try would have been."""
+    stub.faults = [Answer(status, Retry_After=2 if form == "seconds" else formatdate(time.time() + 3.5, usegmt=True))]
+    begin = time.monotonic()
+    assert send(stub, tmp_path).returncode == 0
+    assert numbers(stub) == list(range(100)) and stub.bulks == [100] * 2 and time.monotonic() - begin >= 2
+
+
+@pytest.mark.parametrize("text", ["soon", "-5", "99999999999999999999999", "Mon, 01 Jan 2001 00:00:00 GMT", ""])
+def test_a_when_that_is_none(stub, tmp_path, text):
+    """Nonsense is no reason to wait, nor is the past; what is too long is cut off, here by --give-up."""
+    stub.faults = [Answer(503, Retry_After=text)]
+    done = send(stub, tmp_path, 100, "--give-up", "2")
+    assert done.returncode == (1 if text.startswith("9") else 0), done.stderr
 
 
 def test_an_answer_that_does_not_come(stub, tmp_path):
@@ -134,7 +155,8 @@ def test_compressed(stub, tmp_path):
 
 def test_answers_that_make_no_sense_lose_nothing(stub, tmp_path):
     """Each is tried alone: it is held, said in one line, and sent when it is well again."""
-    for i, body in enumerate(["", "ok", "[]", "{}", '{"errors":true,"items":[]}', '{"errors":true,"items":[{"create":{"status":201}}]}',
+    for i, body in enumerate(["", "ok", "[]", "{}", '{"errors":true,"items":[]}', '{"errors":false}', '{"errors":false,"items":[]}',
+                              '{"errors":false,"items":[{"create":{"status":201}}]}', '{"errors":false,"items":', '{"errors":true,"items":[{"create":{"status":201}}]}',
                               '{"errors":true,"items":[{"create":{"status":"x"}}]}', '{"errors":true,"items":{"a":1}}', '{"errors":true,"items":[' * 2000,
                               b"\xff\xfe\x00", '{"errors":true,"items":[{"create":{"status":99999999999999999999}}]}', "<html>login</html>"]):
         stub.faults = [Answer(200, body, takes=i % 2 == 1)]

@@ -448,6 +448,31 @@ def test_long_list_of_losses_is_folded(tmp_path):
     assert sum(line["steps"] for line in old) == 7 * count
 
 
+def test_losses_that_may_be_told_again_are_not_folded(tmp_path):
+    """A file that is there all the same will get its line again, and a shipper takes off what it had sent: by the recording's id, both."""
+    folder = tmp_path / "s"
+    folder.mkdir()
+    def line(recording, file):
+        return json.dumps({"time": "2026-01-01T00:00:00Z", "file": file, "recording": f"{recording:032x}", "run": "1" * 12, "bytes": 3,
+                           "events": 5, "steps": 7, "tasks": 1}, separators=(",", ":")) + "\n"
+    there = "20260101T000000.000000Z-111111111111-000001.vt"
+    kept = [line(1, there), line(2, "x" * 46), line(3, "x" * 46)]
+    others = [line(at, "x" * 46) for at in range(10, 10 + (1 << 20) // len(kept[0]) + 10)]
+    (folder / "losses").write_text("".join([kept[0], *others[:5], kept[1], *others[5:10], kept[2], *others[10:]]))
+    (folder / there).write_text("of somebody who reads it")
+    (folder / "ship-redis-01234567.state").write_text(f"file {2:032x} …\n")
+    (folder / "ship-otlp-01234567.state").write_text(f"file {3:032x} …\n")
+    with open(folder / there) as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        spool(folder, 40, options=["--spool-limit", "1M"])
+    text = (folder / "losses").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert "files" in lines[0] and all(text.count(line) == 1 for line in kept)
+    old = [line for line in lines if "files" in line or line["run"] == "1" * 12]
+    assert sum(line.get("files", 1) for line in old) == len(others) + 3
+    assert sum(line["steps"] for line in old) == 7 * (len(others) + 3)
+
+
 def test_clock_that_is_set_back(tmp_path):
     """Names are in order all the same."""
     faketime = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
@@ -513,6 +538,80 @@ def test_file_size_limit_is_a_full_disk(tmp_path):
     assert total.lost > 0 and 0 < total.spans < facts["spans"]
     assert total.steps + lost_steps == facts["steps"]
     assert all(recording.info["damage"] == [] and is_closed(recording.path) for recording in total.recordings)
+
+
+# ---- a folder that goes away ---------------------------------------------------------------------------
+
+
+def lost_with_it(err, kind):
+    """How many of a kind the last line but those of others counts, up to rounding."""
+    line, = (line for line in err.splitlines() if line.startswith("venturi: with what was removed are lost "))
+    number, unit = re.search(r"([\d.]+)( k)? %s" % kind, line).groups()
+    return float(number) * (1000 if unit else 1)
+
+
+def remove(folder):
+    """With all that is in it, also what comes meanwhile."""
+    aside = folder.with_name("aside")
+    folder.rename(aside)
+    while aside.exists():
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def test_folder_that_is_removed_is_made_again(tmp_path):
+    """What was in it is lost, and counted; recording goes on."""
+    folder = tmp_path / "s"
+    process = start(folder, 1, "hold")
+    assert process.stdout.readline() == "seen\n"
+    remove(folder)
+    wait_for(lambda: folder.exists() and len(files(folder)) > 2, 60)
+    facts, err = end(process)
+    total = Sum(folder)
+    assert process.returncode == 0 and total.lost == 0 and os.stat(folder).st_mode & 0o77 == 0
+    assert all(recording.info["damage"] == [] and is_closed(recording.path) for recording in total.recordings)
+    assert "was removed while it was being written" in err and "its other files held" in err
+    assert 0 < total.steps < facts["steps"]
+    assert abs(total.steps + lost_with_it(err, "step records?") - facts["steps"]) <= facts["steps"] / 100
+
+
+def deleted(pid):
+    """Sizes of files that have no name any more and are open in a process."""
+    found = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if re.search(r"\.vt(\.new)? \(deleted\)$", os.readlink(f"/proc/{pid}/fd/{name}")):
+                found.append(os.stat(f"/proc/{pid}/fd/{name}").st_size)
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def test_folder_that_cannot_be_made_again(tmp_path):
+    """The file that nobody can read any more does not fill the disk."""
+    above = tmp_path / "above"
+    above.mkdir()
+    process = start(above / "s", 1, "hold")
+    assert process.stdout.readline() == "seen\n"
+    remove(above)
+    assert deleted(process.pid)
+    wait_for(lambda: set(deleted(process.pid)) == {0}, 60)
+    facts, err = end(process)
+    assert process.returncode == 0 and not above.exists()
+    assert "was removed while it was being written" in err and "its other files held 0 events" in err
+    assert abs(lost_with_it(err, "step records?") - facts["steps"]) <= facts["steps"] / 100
+
+
+def test_a_drainer_without_a_tool_says_it_too(tmp_path):
+    above = tmp_path / "above"
+    above.mkdir()
+    process = subprocess.Popen([program("spooled"), above / "s", "1", "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=small(VENTURI_SPOOL=above / "s"))
+    assert process.stdout.readline() == "seen\n"
+    remove(above)
+    facts, err = end(process)
+    assert err.count("\n") == 1
+    lost, = re.findall(r"was removed while it was being written, and with it are lost (\d+) events, tasks and step records$", err.strip())
+    assert int(lost) > 2 * facts["spans"] + facts["steps"]
 
 
 # ---- several, and other ways to begin ---------------------------------------------------------------------

@@ -219,6 +219,28 @@ def test_where_venturi_is_not_known_to_the_compiler(new_step, tmp_path):
 
 
 @pytest.mark.parametrize("script", ["run_step.py", "run_multiprocess.py"])
+@pytest.mark.parametrize("variable, path, why", [
+    ("MESSAGES", "nowhere/messages.jsonl", "JSONConsumer: FILE_PATH: nowhere/messages.jsonl: cannot open: No such file or directory"),
+    ("MESSAGES", ".", "JSONConsumer: FILE_PATH: .: cannot open: Is a directory"),
+    ("RESULTS", "nowhere/results.jsonl", "JSONProducer: FILE_PATH: nowhere/results.jsonl: cannot open: No such file or directory")])
+def test_files_that_are_not_there(new_step, newest, script, variable, path, why):
+    new_step("-o", newest.folder / "it", "my_step")
+    newest.folder = newest.folder / "it"
+    done = newest.run("scripts/" + script, check=False, **{variable: path})
+    assert (done.returncode, done.stderr) == (2, "%s: settings.py: %s\n" % (script, why))
+
+
+def test_what_the_step_itself_cannot_open_is_its_own(new_step, newest):
+    """An author wants to know where."""
+    new_step("-o", newest.folder / "it", "my_step")
+    newest.folder = newest.folder / "it"
+    code = newest.folder / "my_step" / "step.py"
+    code.write_text(code.read_text().replace('return "bright"', 'open("nowhere")\n        return "bright"'))
+    done = newest.run("scripts/run_step.py", check=False)
+    assert done.returncode == 1 and "Traceback" in done.stderr and "in classify" in done.stderr and "FileNotFoundError" in done.stderr
+
+
+@pytest.mark.parametrize("script", ["run_step.py", "run_multiprocess.py"])
 @pytest.mark.parametrize("before, after, why", [
     ('"CLASS": "venturi.step.consumers.JSONConsumer",', "", "MyStep: CONSUMER_CONFIG has FILE_PATH, NUM_MESSAGES%s but no CLASS, so nobody reads messages"),
     ("consumers.JSONConsumer", "consumers.JsonConsumer", "venturi.step.consumers has no JsonConsumer")])

@@ -3,6 +3,7 @@ import json
 import os
 
 import pytest
+import stepping
 
 EARLY = '''
 from venturi.step import GenericStep
@@ -203,6 +204,24 @@ Fails(config=config([{"n": 1}, {"n": 0}, {"n": 2}], SKIP_FAILED=True)).start()
 print(json.dumps([ORDER.count("commit"), len(Kept.messages)]))
 ''')
     assert run.said == [3, 2] and [row["failed"] for row in run.steps] == [0, 1, 0]
+
+
+def test_failures_count_as_those_of_c(newest):
+    """The same batches, of which each third fails: batches and messages are the same numbers."""
+    done = newest.record(LATER + '''
+class Fails(LaterStep):
+    def execute(self, messages):
+        if messages[0]["n"] % 3 == 2:
+            raise ValueError
+        return messages
+Fails(config=config([[{"n": n}, {"n": n}] for n in range(9)], SKIP_FAILED=True)).start()
+''')
+    told = newest.folder / "c.vt"
+    counted = json.loads(stepping.run([stepping.VENTURI, "run", "-o", told, "--", stepping.program("tests", "steps", "steps_of_c"), "18", "2", "skip"]).stdout)
+    python, c = (json.loads(stepping.run([stepping.VENTURI, "report", "--json", path]).stdout)["steps"][0] for path in (done.path, told))
+    for name in ("count", "messages", "failed_count", "failed"):
+        assert python[name] == c[name], name
+    assert (counted["batches"], counted["messages"], counted["failed"], 2 * counted["failed"]) == (c["count"], c["messages"], c["failed_count"], c["failed"])
 
 
 def test_phases_that_it_did_not_come_to_have_no_time(newest):
@@ -436,6 +455,24 @@ def test_the_environment_can_ask_for_a_recording(newest):
     (newest.folder / "program.py").write_text(EARLY + "EarlyStep(Numbers(3)).start()\n")
     newest.run("program.py", VENTURI_OUTPUT=str(newest.folder / "env.vt"))
     assert len(steps(newest.folder / "env.vt")) == 3
+
+
+def test_a_file_that_is_not_there(newest):
+    """Whoever runs the step may tell it from what the step does, by either kind of error."""
+    done = newest.record("""
+from venturi.step import FileError, GenericStep, SettingsError
+from venturi.step.consumers import AVROFileConsumer, CSVConsumer, JSONConsumer
+said = []
+for consumer, setting in ((JSONConsumer, "FILE_PATH"), (CSVConsumer, "FILE_PATH"), (AVROFileConsumer, "DIRECTORY_PATH")):
+    for kind in (FileError, SettingsError, FileNotFoundError):
+        try:
+            GenericStep(consumer({setting: "nowhere"})).start()
+        except kind as error:
+            said.append([str(error), error.filename, error.errno])
+print(json.dumps(said))
+""")
+    assert done.said == [["%s: cannot open: No such file or directory" % what, "nowhere", 2] for what in
+                         ("JSONConsumer: FILE_PATH: nowhere", "CSVConsumer: FILE_PATH: nowhere", "AVROFileConsumer: DIRECTORY_PATH: nowhere") for _ in range(3)]
 
 
 def test_a_step_without_a_consumer(newest):

@@ -66,7 +66,7 @@ static void test_handed_on(void **state)
     char *text;
 
     (void)state;
-    assert_true(fd > 2);
+    assert_true(fd > 3); /* neither a standard stream nor what a drainer says "ready" on */
     assert_false(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     snprintf(wanted, sizeof wanted, "fd:%d:redis://*******@host", fd);
     assert_string_equal(word, wanted);

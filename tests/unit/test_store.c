@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -215,13 +217,67 @@ static void test_fates(void **state)
     vti_batch_fini(&batch);
 }
 
+/* Anything up to a limit that doubles, and is never more than what was asked for. */
+static void test_backoff(void **state)
+{
+    (void)state;
+    for (unsigned try = 0; try < 40; try++) {
+        uint64_t limit = try < 7 ? (uint64_t)500 <<
+        try:
+            60000;
+        uint64_t sum = 0;
+        unsigned least = UINT_MAX, most = 0;
+
+        limit = limit < 60000 ? limit : 60000;
+        for (int i = 0; i < 2000; i++) {
+            unsigned wait = vti_ship_backoff(try, 60000);
+
+            assert_in_range(wait, 1, limit);
+            sum += wait;
+            least = wait < least ? wait : least;
+            most = wait > most ? wait : most;
+        }
+        /* Of an even spread: the mean is 30 standard errors away from these, both ends are met. */
+        assert_in_range(sum / 2000, limit * 4 / 10, limit * 6 / 10);
+        assert_true(least < limit / 10 && most > limit * 9 / 10);
+    }
+    assert_int_equal(vti_ship_backoff(3, 0), 1);
+    assert_in_range(vti_ship_backoff(UINT_MAX, 5), 1, 5);
+}
+
+/* Shippers that were started together, one of them the copy of the other, do not come back together. */
+static void test_backoff_of_others(void **state)
+{
+    unsigned own[16], others[16];
+    int ends[2], status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    for (size_t i = 0; i < 16; i++)
+        own[i] = vti_ship_backoff(20, 60000);
+    if (!child)
+        _exit(write(ends[1], own, sizeof own) != (ssize_t)sizeof own);
+    assert_int_equal(read(ends[0], others, sizeof others), sizeof others);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_memory_not_equal(own, others, sizeof own);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),       cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_index_names), cmocka_unit_test(test_urls),
-        cmocka_unit_test(test_state),       cmocka_unit_test(test_spool_names),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_index_names),
+        cmocka_unit_test(test_urls),
+        cmocka_unit_test(test_state),
+        cmocka_unit_test(test_spool_names),
         cmocka_unit_test(test_fates),
+        cmocka_unit_test(test_backoff),
+        cmocka_unit_test(test_backoff_of_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

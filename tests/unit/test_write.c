@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -658,6 +659,59 @@ static void tiny_file_system(void **state)
     umount2(folder, MNT_DETACH);
 }
 
+/* A limit of our own: as a full disk, but the end of the recording finds room behind it. */
+static void limited(void **state)
+{
+    struct vti_writer_stats stats;
+
+    (void)state;
+    start();
+    vti_writer_limit(recording.writer, 20000);
+    for (unsigned i = 0; i < 20; i++) {
+        add_site();
+        add_events();
+        assert_int_equal(vti_writer_flush(recording.writer), 0);
+    }
+    vti_writer_stats(recording.writer, &stats);
+    assert_true(stats.bytes > 10000 && stats.bytes <= 20000 && stats.disk_lost > 0);
+    assert_int_equal(finish(&stats), 0);
+    read_back();
+    assert_true(found.is_closed);
+    assert_nothing_missing(&stats);
+}
+
+/* Nobody can read it any more: it takes no room, and all that it had or would have had is counted. */
+static void removed(void **state)
+{
+    struct vti_writer_stats stats;
+    struct stat info;
+    int fd = open_file();
+    int other = dup(fd);
+
+    (void)state;
+    start_on(fd);
+    add_events();
+    assert_int_equal(vti_writer_flush(recording.writer), 0);
+    assert_false(vti_writer_is_removed(recording.writer));
+    unlink(path);
+    assert_true(vti_writer_is_removed(recording.writer));
+    add_events();
+    vti_writer_let_go(recording.writer);
+    for (unsigned i = 0; i < 20; i++) {
+        add_site();
+        add_events();
+        assert_int_equal(vti_writer_flush(recording.writer), 0);
+        assert_int_equal(vti_writer_buffered(recording.writer), 0);
+    }
+    add_events();
+    assert_int_equal(finish(&stats), VTI_E_WRITE);
+    assert_int_equal(fstat(other, &info), 0);
+    assert_int_equal(info.st_size, 0);
+    close(other);
+    assert_int_equal(stats.gone, recording.events);
+    assert_int_equal(stats.disk_lost, 0);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -678,13 +732,21 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_recording),        cmocka_unit_test(empty_recording),
-        cmocka_unit_test(abandoned_recording),    cmocka_unit_test(blocks_from_elsewhere),
-        cmocka_unit_test(dropped_by_the_encoder), cmocka_unit_test(unwritable),
-        cmocka_unit_test(full_for_a_while),       cmocka_unit_test(full_at_every_turn),
-        cmocka_unit_test(full_at_the_end),        cmocka_unit_test(full_before_the_end),
-        cmocka_unit_test(no_room_at_all),         cmocka_unit_test(device_that_is_always_full),
+        cmocka_unit_test(whole_recording),
+        cmocka_unit_test(empty_recording),
+        cmocka_unit_test(abandoned_recording),
+        cmocka_unit_test(blocks_from_elsewhere),
+        cmocka_unit_test(dropped_by_the_encoder),
+        cmocka_unit_test(unwritable),
+        cmocka_unit_test(full_for_a_while),
+        cmocka_unit_test(full_at_every_turn),
+        cmocka_unit_test(full_at_the_end),
+        cmocka_unit_test(full_before_the_end),
+        cmocka_unit_test(no_room_at_all),
+        cmocka_unit_test(device_that_is_always_full),
         cmocka_unit_test(tiny_file_system),
+        cmocka_unit_test(limited),
+        cmocka_unit_test(removed),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -10,7 +10,7 @@ What each message took is recorded after it; nothing of that waits for anybody o
 imports changed: `apf.core.step` is here, `apf.consumers`, `apf.producers` and `apf.metrics` are venturi.step.consumers, .producers and
 .metrics, and `apf.core.topic_management` is venturi.step.topics. Only Python's own library is needed; Kafka goes through libventuri-kafka.
 """
-from ._classes import SettingsError, get_class
+from ._classes import FileError, SettingsError, get_class
 from .step import DefaultConsumer, DefaultProducer, GenericStep
 
-__all__ = ["DefaultConsumer", "DefaultProducer", "GenericStep", "SettingsError", "get_class"]
+__all__ = ["DefaultConsumer", "DefaultProducer", "FileError", "GenericStep", "SettingsError", "get_class"]

@@ -21,6 +21,26 @@ class SettingsError(ValueError):
     """What STEP_CONFIG says cannot be done; the message says what to change."""
 
 
+class FileError(OSError, SettingsError):
+    """A file or folder that the settings name cannot be opened."""
+
+    setting = "FILE_PATH"
+
+    def __str__(self) -> str:
+        return "%s: %s: cannot open: %s" % (self.setting, shown(str(self.filename)), self.strerror)
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """It is not there."""
+
+
+def unopened(error: OSError, setting: str) -> FileError:
+    """What is raised instead, so that whoever runs the step can tell a wrong setting from a fault of the step's own code."""
+    made = (MissingFileError if isinstance(error, FileNotFoundError) else FileError)(error.errno, error.strerror, error.filename)
+    made.setting = setting
+    return made
+
+
 def _ours(module: str) -> Optional[ModuleType]:
     """The module of ours that stands for one of APF, or None. APF's have submodules, ours have none."""
     for theirs, ours in _OURS.items():

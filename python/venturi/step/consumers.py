@@ -5,11 +5,13 @@ import io
 import itertools
 import json
 import logging
+import os
 import sys
 import time
 from types import ModuleType
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, TextIO
 
+from ._classes import SettingsError, unopened
 from .topics import topics_of
 
 
@@ -59,11 +61,14 @@ class _File(_Rows):
     def __init__(self, config: Optional[Dict[str, Any]] = None) -> None:
         super().__init__(config)
         if self.config.get("FILE_PATH") is None:
-            raise ValueError("%s: FILE_PATH is not set" % self.__class__.__name__)
+            raise SettingsError("%s: FILE_PATH is not set" % self.__class__.__name__)
         self.path: str = self.config["FILE_PATH"]
 
     def open(self, newline: Optional[str] = None) -> TextIO:
-        return open(self.path, encoding="utf-8", newline=newline)
+        try:
+            return open(self.path, encoding="utf-8", newline=newline)
+        except OSError as error:
+            raise unopened(error, "%s: FILE_PATH" % self.__class__.__name__) from None
 
 
 def _lines(file: Iterable[str], name: str) -> Iterator[Any]:
@@ -125,7 +130,7 @@ class CSVConsumer(_File):
         self.args = dict(self.config.get("OTHER_ARGS", {}))
         unknown = sorted(set(self.args) - self._KNOWN)
         if unknown:
-            raise ValueError("CSVConsumer: OTHER_ARGS knows no %s" % ", ".join(unknown))
+            raise SettingsError("CSVConsumer: OTHER_ARGS knows no %s" % ", ".join(unknown))
 
     def rows(self) -> Iterator[Any]:
         args = self.args
@@ -242,7 +247,7 @@ class KafkaSchemalessConsumer(KafkaConsumer):
 
     def __init__(self, config: Dict[str, Any]) -> None:
         if not config.get("SCHEMA_PATH"):
-            raise ValueError("KafkaSchemalessConsumer: SCHEMA_PATH is not set")
+            raise SettingsError("KafkaSchemalessConsumer: SCHEMA_PATH is not set")
         self.schema = _avro("fastavro.schema").load_schema(config["SCHEMA_PATH"])
         super().__init__(config)
 
@@ -254,10 +259,15 @@ class AVROFileConsumer(_Rows):
     """DIRECTORY_PATH: the messages of the files *.avro in a folder. Needs the package fastavro."""
 
     def rows(self) -> Iterator[Any]:
-        import pathlib
-
-        for path in sorted(pathlib.Path(self.config["DIRECTORY_PATH"]).glob("*.avro")):
-            with open(path, "rb") as file:
+        folder = self.config.get("DIRECTORY_PATH")
+        if folder is None:
+            raise SettingsError("%s: DIRECTORY_PATH is not set" % self.__class__.__name__)
+        try:
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".avro"))
+        except OSError as error:
+            raise unopened(error, "%s: DIRECTORY_PATH" % self.__class__.__name__) from None
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:
                 yield from _avro("fastavro").reader(file)
 
 

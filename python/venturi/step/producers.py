@@ -8,6 +8,7 @@ import os
 import sys
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from ._classes import SettingsError, unopened
 from .metrics import DateTimeEncoder
 from .topics import topics_of
 
@@ -43,7 +44,7 @@ class _Appended(GenericProducer):
     def __init__(self, config: Optional[Dict[str, Any]] = None) -> None:
         super().__init__(config)
         if not self.config.get("FILE_PATH"):
-            raise ValueError("%s: FILE_PATH is not set" % self.__class__.__name__)
+            raise SettingsError("%s: FILE_PATH is not set" % self.__class__.__name__)
         self.path: str = self.config["FILE_PATH"]
         self._kept: List[str] = []
 
@@ -51,10 +52,16 @@ class _Appended(GenericProducer):
         kept = "".join(self._kept)
         self._kept = []
         if kept:
-            with open(self.path, "ab", buffering=0) as file:
+            with self._opened() as file:
                 data = kept.encode()
                 while data:
                     data = data[file.write(data):]
+
+    def _opened(self) -> io.FileIO:
+        try:
+            return io.FileIO(self.path, "ab")
+        except OSError as error:
+            raise unopened(error, "%s: FILE_PATH" % self.__class__.__name__) from None
 
     def __del__(self) -> None:
         if getattr(self, "_kept", None):

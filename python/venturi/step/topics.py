@@ -2,7 +2,7 @@
 import datetime
 from typing import Any, Callable, Dict, List, Union
 
-from ._classes import get_class
+from ._classes import SettingsError, get_class
 
 
 class GenericTopicStrategy:
@@ -46,6 +46,6 @@ def topics_of(config: Dict[str, Any], name: str = "TOPIC") -> Callable[[], List[
         return lambda: topics
     strategy = config.get("TOPIC_STRATEGY")
     if not strategy:
-        raise ValueError("neither %s nor TOPIC_STRATEGY is set" % name)
+        raise SettingsError("neither %s nor TOPIC_STRATEGY is set" % name)
     made: GenericTopicStrategy = get_class(strategy["CLASS"])(**strategy.get("PARAMS", {}))
     return made.get_topics
