@@ -387,6 +387,19 @@ static bool is_over(struct follower *follower)
     return !ship->is_folder && state->count == 1 && state->files[0].is_done;
 }
 
+/* All that there was is sent: no letter of before comes again. */
+static int settle_dead(struct vti_ship *ship)
+{
+    struct stat info;
+
+    if (!ship->dead_known)
+        return 0;
+    vti_map_free(ship->dead_known);
+    ship->dead_known = NULL;
+    ship->state.dead_bytes = stat(ship->dead_path, &info) ? 0 : (uint64_t)info.st_size;
+    return save(ship);
+}
+
 static int follow_all(struct follower *follower)
 {
     struct vti_ship *ship = &follower->ship;
@@ -397,6 +410,8 @@ static int follow_all(struct follower *follower)
 
         had_stop = vti_ship_is_stopped(); /* what came before the stop is still sent */
         code = look(follower);
+        if (!code)
+            code = settle_dead(ship);
         if (code == 1)
             ship->result->has_rest = true;
         if (code)
@@ -431,6 +446,7 @@ static void end(struct follower *follower)
         vti_ship_set_mood(ship, VTI_SHIP_ENDED, "");
     vti_batch_fini(&ship->batch);
     vti_ship_waiting_fini(&ship->counted);
+    vti_map_free(ship->dead_known);
     vti_ship_state_fini(&ship->state);
     if (follower->lock_fd >= 0)
         close(follower->lock_fd);
