@@ -24,7 +24,9 @@ struct follow {
     int fd;     /* for the lock; -1: free */
     vt_recording *recording;
     void *makers[VTI_MAKERS_MOST];
-    bool is_final; /* it will not grow */
+    bool is_final;   /* it will not grow … */
+    bool is_cut_off; /* … though it has no end */
+    int64_t looked_ns;
 };
 
 struct follower {
@@ -105,11 +107,25 @@ static int begin_follow(struct vti_ship *ship, struct follow *follow, const char
 }
 
 /* Whether nobody writes it any more; asked before it is read, so that what is read then is all. */
-static bool is_final(struct follow *follow)
+static bool is_final(const struct vti_ship *ship, struct follow *follow)
 {
-    if (!follow->is_final && !flock(follow->fd, LOCK_SH | LOCK_NB))
-        follow->is_final = vti_spool_is_name(follow->name) || follow->recording->is_closed;
+    if (follow->is_final || flock(follow->fd, LOCK_SH | LOCK_NB))
+        return follow->is_final;
+    follow->is_final = vti_spool_is_name(follow->name) || follow->recording->is_closed;
+    if (!follow->is_final && !ship->is_folder && !ship->options->is_once)
+        follow->is_final = follow->is_cut_off = vti_ship_is_cut_off(ship->options->source,
+                                                                    &follow->looked_ns);
     return follow->is_final;
+}
+
+static void say_cut_off(const struct vti_ship *ship)
+{
+    char line[PATH_MAX + 100];
+
+    snprintf(line, sizeof line,
+             "%s: has no end and nobody writes it: it was cut off; all that is there is sent",
+             ship->options->source);
+    ship->options->say(line);
 }
 
 /* On the disk, or a failure; waits for room if there is none. */
@@ -223,7 +239,7 @@ static int finish(struct vti_ship *ship, struct follow *follow)
 
 static int visit(struct vti_ship *ship, struct follow *follow)
 {
-    bool was_final = is_final(follow);
+    bool was_final = is_final(ship, follow);
     int64_t added;
     int code;
 
@@ -231,7 +247,7 @@ static int visit(struct vti_ship *ship, struct follow *follow)
     added = vt_recording_refresh(follow->recording);
     code = added < 0 ? (int)added : 0;
     /* It was closed since it was opened. */
-    if (!code && !was_final && follow->recording->is_closed && is_final(follow)) {
+    if (!code && !was_final && follow->recording->is_closed && is_final(ship, follow)) {
         was_final = true;
         added = vt_recording_refresh(follow->recording);
         code = added < 0 ? (int)added : 0;
@@ -241,6 +257,8 @@ static int visit(struct vti_ship *ship, struct follow *follow)
             code = drain(ship, follow, i);
     if (code)
         return code;
+    if (was_final && follow->is_cut_off)
+        say_cut_off(ship);
     if (was_final)
         return finish(ship, follow);
     note_lost(follow, vti_ship_state_find(&ship->state, follow->name));

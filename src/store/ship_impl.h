@@ -197,6 +197,11 @@ void vti_ship_forget(struct vti_ship *ship, const char *name);
 
 void vti_ship_look_around(struct vti_ship *ship);
 
+/* ---- ship_cut_off.c -------------------------------------------------------------------------- */
+
+/* Whether it has been quiet for a while and nobody has it open for writing. `looked_ns` is its own, zero at first: it does not look each time. */
+bool vti_ship_is_cut_off(const char *path, int64_t *looked_ns);
+
 /* ---- ship_shortened.c ------------------------------------------------------------------------ */
 
 /* This one is read now: if somebody cuts it off meanwhile, that is said, and we end. */
