@@ -99,7 +99,9 @@ pid_t vti_written_by_whom(const char *path, bool *is_sure)
     folder = opendir("/proc");
     *is_sure = folder != NULL;
     while (folder && !found && (entry = readdir(folder))) {
-        pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
+        pid_t pid = isdigit((unsigned char)entry->d_name[0])
+                        ? (pid_t)strtol(entry->d_name, NULL, 10)
+                        : 0;
 
         if (pid > 0 && vti_written_each(pid, is_that_file, &about))
             found = pid;
