@@ -219,9 +219,7 @@ void vti_find_io(struct vti_finder *finder)
 
 static double cpu_of(const struct vti_resource_process *process)
 {
-    bool is_known = process->last.known & 1u << VTI_RESOURCE_CPU_NS;
-
-    return is_known ? (double)process->last.values[VTI_RESOURCE_CPU_NS] / 1e9 : 0;
+    return (double)process->cpu_ns / 1e9;
 }
 
 /* One that others started: what began the recording is no child. */

@@ -1,5 +1,6 @@
 /* findings_trust.c - rules about how far the figures can be trusted, and about what failed. */
 #include "analyze/findings_impl.h"
+#include "analyze/program_name.h"
 
 #include <string.h>
 
@@ -68,6 +69,20 @@ void vti_find_cut_off(struct vti_finder *finder)
     if (!finder->study->info.is_closed)
         vti_finding_say(finder, VTI_SEVERITY_NOTICE, 1, &whole, "",
                         "The recording has no end: it goes on, or what wrote it was stopped.");
+}
+
+/* Each file of a spool: its parts are of different times. */
+void vti_find_one_of_a_run(struct vti_finder *finder)
+{
+    char number[32];
+    char name[VTI_CLIP_BYTES];
+
+    if (finder->study->recording && vti_spool_part(finder->study->recording, number, sizeof number))
+        vti_finding_say(
+            finder, VTI_SEVERITY_NOTICE, 1, &whole, "",
+            "This is file %s of a run: duration, functions and lines are of the whole run so far, "
+            "all else is of this file; `venturi merge DIR/*.vt` has all.",
+            vti_clip(name, number, "", 0));
 }
 
 void vti_find_overhead(struct vti_finder *finder)

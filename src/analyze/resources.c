@@ -208,6 +208,28 @@ static void resolve_process(const struct job *job, struct vti_resource_process *
     }
 }
 
+/* A process that was there before the first reading of all, as in the later files of a spool, has used some before. */
+static void count_cpu(struct vti_resource_process *process, const struct vti_resource_tree *tree)
+{
+    const struct vti_resource_series *series = &process->series;
+    const uint32_t cpu = 1u << VTI_RESOURCE_CPU_NS;
+    const uint64_t *first = NULL;
+    const uint64_t *last = NULL;
+
+    for (size_t i = 0; i < series->count; i++) {
+        if (!(series->points[i].known & cpu))
+            continue;
+        last = &series->points[i].values[VTI_RESOURCE_CPU_NS];
+        first = first ? first : last;
+    }
+    if (!last)
+        return;
+    if (!tree->series.count || process->start_ns >= tree->series.points[0].time_ns)
+        process->cpu_ns = *last;
+    else if (*last > *first)
+        process->cpu_ns = *last - *first;
+}
+
 /* ---- sums ---------------------------------------------------------------------------------------- */
 
 /* By how much a value has grown from the first to the last point that knows it. */
@@ -307,6 +329,8 @@ static void resolve(struct job *job, const struct vti_facts *facts)
         resolve_series(&all->trees[i].series, clock_of(facts, &all->trees[i]));
         sum_tree(&all->trees[i], facts);
     }
+    for (size_t i = 0; i < all->process_count; i++)
+        count_cpu(&all->processes[i], &all->trees[all->processes[i].tree]);
 }
 
 /* ---- what others call ------------------------------------------------------------------------------ */

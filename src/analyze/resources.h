@@ -35,7 +35,8 @@ struct vti_resource_process {
     char *name, *command; /* owned; arguments separated by spaces; empty if unknown */
     struct vti_resource_series series;
     struct vti_resource_point last; /* the last reading; nothing known if there was none */
-    uint64_t peak_bytes;            /* largest memory that was seen, 0 if unknown */
+    uint64_t cpu_ns;     /* used since the first reading of its tree, as that one's sum */
+    uint64_t peak_bytes; /* largest memory that was seen, 0 if unknown */
 };
 
 /* All processes of one drainer; a recording has one, a merged one has one for each input. */

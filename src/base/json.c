@@ -80,7 +80,7 @@ static void add_escaped(struct vti_buf *out, uint8_t byte)
 
 static void add_quoted(struct vti_buf *out, const char *text, size_t len)
 {
-    const uint8_t *at = (const uint8_t *)text;
+    const uint8_t *at = (const uint8_t *)(text ? text : ""); /* nothing of nothing has no address */
     const uint8_t *end = at + len;
     const uint8_t *plain = at;
 

@@ -173,6 +173,9 @@ const char *vti_check_times_text(const struct vti_checking *checking);
 void vti_check_reasons_legend(struct vti_buf *to, const struct vti_checking *checking);
 void vti_check_legend(struct vti_buf *to, const struct vti_comparison *comparison);
 
+/* What stands under Change, where somebody could take it for New / Base; "" if nothing is measured. */
+const char *vti_check_change_legend(const struct vti_comparison *comparison);
+
 /* Whether a row is worth a line: what decides and changed, and times. */
 bool vti_check_is_shown(const struct vti_compared *row);
 const char *vti_check_outcome(const struct vti_checking *checking); /* "ok", "regression", … */

@@ -74,7 +74,7 @@ static void add_rows(struct vti_buf *out, const struct vti_comparison *compariso
             add_row(out, &comparison->rows[i]);
             count++;
         }
-    vti_buf_add_text(out, "\n");
+    vti_buf_printf(out, "\n%s\n\n", vti_check_change_legend(comparison));
     vti_check_legend(out, comparison);
     vti_buf_add_text(out, "\n");
 }

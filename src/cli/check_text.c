@@ -189,6 +189,17 @@ void vti_check_legend(struct vti_buf *to, const struct vti_comparison *compariso
     vti_buf_add_text(to, ")");
 }
 
+const char *vti_check_change_legend(const struct vti_comparison *comparison)
+{
+    char interval[VTI_INTERVAL_BYTES];
+
+    for (size_t i = 0; i < comparison->count; i++)
+        if (vti_check_is_shown(&comparison->rows[i]) &&
+            *vti_check_interval(interval, &comparison->rows[i]))
+            return "(Change: middle of the pairs (Hodges-Lehmann), not the ratio of the medians)";
+    return "";
+}
+
 /* Frees the text. */
 static void print_legend(struct vti_buf *text)
 {
@@ -224,6 +235,8 @@ static int print_rows(const struct vti_comparison *comparison)
         printf("… and %zu more counts that changed\n", counts - MOST_COUNTS);
     if (!code && same)
         printf("%zu count%s the same on both sides\n", same, same == 1 ? " is" : "s are");
+    if (!code && *vti_check_change_legend(comparison))
+        vti_prose_print(vti_check_change_legend(comparison), 1);
     if (!code) {
         vti_check_legend(&legend, comparison);
         print_legend(&legend);

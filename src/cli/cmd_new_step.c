@@ -129,7 +129,8 @@ static void find_pc_folder(struct names *names)
 {
     static const char *const places[] = {
         "meson-uninstalled/venturi-step-uninstalled.pc", "../lib/pkgconfig/venturi-step.pc",
-        "../lib/*/pkgconfig/venturi-step.pc", "../lib64/pkgconfig/venturi-step.pc"};
+        "../lib/*/pkgconfig/venturi-step.pc", "../lib64/pkgconfig/venturi-step.pc",
+        "../pkgconfig/venturi-step.pc"}; /* in a Python package */
     char *slash;
 
     if (!vti_beside_find(places, sizeof places / sizeof *places, names->pc_folder,

@@ -19,6 +19,7 @@ enum {
     OPT_OPEN,
     OPT_EVENTS,
     OPT_NO_SOURCE,
+    OPT_GROWING,
     OPT_FORCE,
     OPT_SORT,
     OPT_LIMIT,
@@ -36,7 +37,8 @@ static const struct vti_option options[] = {
     [OPT_OPEN] = {0, "open", NULL, "open the page in a browser"},
     [OPT_EVENTS] = {0, "events", "N", "of a page: spans to draw one by one (2000000, or all)"},
     [OPT_NO_SOURCE] = {0, "no-source", NULL, "of a page: leave the text of source files out"},
-    [OPT_FORCE] = {0, "force", NULL, "replace PAGE even if it is no page of Venturi's"},
+    [OPT_GROWING] = {0, "growing", NULL, "of a page: say that FILE is still being recorded"},
+    [OPT_FORCE] = {'f', "force", NULL, "replace PAGE even if it is no page of Venturi's"},
     [OPT_SORT] = {0, "sort", "total|self|count|min|avg|max|p50|p99|errors|name",
                   "what decides the order (total; of functions self)"},
     [OPT_LIMIT] = {'n', "limit", "N", "show N spans and functions (20); 0 shows all"},
@@ -62,7 +64,8 @@ struct request {
 
 static bool wants_page(const struct vti_report_page *page)
 {
-    return page->output.opens || page->output.force || page->events || page->has_no_source;
+    return page->output.opens || page->output.force || page->events || page->has_no_source ||
+           page->is_growing;
 }
 
 static int take_arguments(struct request *request, int argc, char **argv)
@@ -74,6 +77,7 @@ static int take_arguments(struct request *request, int argc, char **argv)
         [OPT_OPEN] = {.is_set = &request->page.output.opens},
         [OPT_EVENTS] = {.text = &request->page.events},
         [OPT_NO_SOURCE] = {.is_set = &request->page.has_no_source},
+        [OPT_GROWING] = {.is_set = &request->page.is_growing},
         [OPT_FORCE] = {.is_set = &request->page.output.force},
         [OPT_SORT] = {.text = &request->sort},
         [OPT_LIMIT] = {.text = &limit},

@@ -58,6 +58,7 @@ enum {
     OPT_SPOOL,
     OPT_SPOOL_LIMIT,
     OPT_SHIP,
+    OPT_KEEP,
     OPT_LIVE,
     OPT_RING,
     OPT_BLOCK,
@@ -95,12 +96,13 @@ static const struct vti_option options[] = {
     [OPT_SPOOL] = {0, "spool", "DIR", "recordings of a minute each, for as long as it runs"},
     [OPT_SPOOL_LIMIT] = {0, "spool-limit", "SIZE", "of all in DIR (1G): the oldest give way"},
     [OPT_SHIP] = {0, "ship", "URL", "send them to a store meanwhile (see `venturi ship`)"},
+    [OPT_KEEP] = {0, "keep", NULL, "with --ship: do not delete what is sent"},
     [OPT_LIVE] = {0, "live", "[=PORT]", "a dashboard beside it (see `venturi serve`)"},
     [OPT_RING] = {0, "ring", "TIME", "keep only the last TIME (30s), written at the end"},
     [OPT_BLOCK] = {0, "block", "TIME", "buffers full: wait up to TIME (10ms), then drop"},
     [OPT_BUFFER] = {0, "buffer", "SIZE", "shared memory for each process (default 64M)"},
     [OPT_PAUSED] = {0, "paused", NULL, "start with recording off (see `venturi control`)"},
-    [OPT_QUIET] = {'q', "quiet", NULL, "nothing on stderr unless something went wrong"},
+    [OPT_QUIET] = {'q', "quiet", NULL, "on stderr only what went wrong, and --live's address"},
     {0, NULL, NULL, NULL}};
 
 extern const struct vti_command vti_cmd_run;
@@ -275,6 +277,9 @@ static bool take_option(struct run *run, int option, const char *value)
         return take_size("spool-limit", value, VTI_SPOOL_LEAST, &run->spool.limit);
     case OPT_SHIP:
         return vti_run_spool_take_url(&run->spool, value);
+    case OPT_KEEP:
+        run->spool.keeps = true;
+        return true;
     case OPT_LIVE:
         run->live.is_on = true;
         run->live.port = value;
@@ -410,8 +415,7 @@ static int record(struct run *run, struct vti_drain *drain)
     code = vti_run_spool_start(&run->spool);
     if (!code)
         code = vti_run_live_start(&run->live,
-                                  run->spool.is_on ? run->spool.folder : run->output.recording,
-                                  run->is_quiet);
+                                  run->spool.is_on ? run->spool.folder : run->output.recording);
     if (code) {
         drop(run, drain);
         return code;
@@ -444,6 +448,7 @@ static int record(struct run *run, struct vti_drain *drain)
     while (!vti_child_check(&child)) {
         vti_drain_step(drain, child.signal_fd);
         vti_run_spool_watch(&run->spool);
+        vti_run_live_watch(&run->live);
     }
     vti_drain_note_end(drain);
     vti_child_reap(&child);
@@ -453,6 +458,7 @@ static int record(struct run *run, struct vti_drain *drain)
     code = vti_drain_close(drain, &stats);
     if (vti_run_output_finish(&run->output, !stats.calls && !stats.file.events, &code))
         vti_run_summary(&run->output, &stats, code, &wish, run->is_quiet);
+    vti_run_live_watch(&run->live);
     vti_run_live_finish(&run->live);
     vti_run_spool_finish(&run->spool, &stats, child.signal_fd, run->is_quiet);
     return vti_child_exit(&child);

@@ -47,7 +47,9 @@ static void add_figures(struct vti_table *table, const struct vti_energy_row *ro
         vti_table_text(table, vti_text_joules(text, row->total.full));
         vti_table_text(table, vti_text_joules(text, row->self.dynamic));
     }
-    if (all > 0)
+    if (all > 0 && row->self.full > 0 && row->self.full / all < 0.005)
+        vti_table_text(table, "<1%");
+    else if (all > 0)
         vti_table_printf(table, "%.0f%%", fmin(row->self.full / all, 1) * 100);
     else
         vti_table_text(table, "-");

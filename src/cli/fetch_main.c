@@ -107,12 +107,17 @@ static int take_options(struct vti_fetch *fetch, int argc, char **argv)
 static int fail_scheme(const struct vti_fetch *fetch)
 {
     const struct vti_store_type *store = vti_store_for(fetch->settings.scheme);
+    char known[200] = "";
 
     if (store)
         return vti_fail(VTI_E_USAGE, "%s: what is shipped there cannot be read back by Venturi",
                         fetch->settings.shown);
-    return vti_fail(VTI_E_USAGE, "%s: no store of that kind can be read (redis, elasticsearch)",
-                    fetch->settings.shown);
+    for (size_t i = 0; i < sizeof fetchers / sizeof *fetchers; i++)
+        for (const char *at = fetchers[i]->schemes; *at; at += strcspn(at, " "), at += *at == ' ')
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%.*s, ",
+                     (int)strcspn(at, " "), at);
+    return vti_fail(VTI_E_USAGE, "%s: no store of that kind can be read; there are %sfile",
+                    fetch->settings.shown, known);
 }
 
 /* Everybody can read a command line: what is secret in it does not stay there. */

@@ -6,6 +6,7 @@
  */
 #include "cli/machine.h"
 
+#include "base/beside.h"
 #include "cli/quantity.h"
 #include "cli/render.h"
 #include "drain/clock.h"
@@ -342,6 +343,15 @@ static const char *not_number(const char *value)
     return *value < '0' || *value > '9' || *end ? "not a number" : NULL;
 }
 
+/* The command of a Python package says which Python it is of, whatever the environment had. */
+static bool is_set_by_package(const char *name)
+{
+    static const char *const places[] = {"../__main__.py"};
+    char path[PATH_MAX];
+
+    return !strcmp(name, "VENTURI_INTERPRETER") && vti_beside_find(places, 1, path, sizeof path);
+}
+
 void vti_machine_settings(struct vti_setting settings[VTI_SETTING_COUNT])
 {
     static const struct {
@@ -368,7 +378,9 @@ void vti_machine_settings(struct vti_setting settings[VTI_SETTING_COUNT])
         settings[i] = (struct vti_setting){
             .name = all[i].name,
             .value = is_given ? given : all[i].fallback,
-            .from = is_given ? "environment" : "default",
+            .from = !is_given                        ? "default"
+                    : is_set_by_package(all[i].name) ? "Python package"
+                                                     : "environment",
             .trouble = trouble,
             .meaning = all[i].meaning,
         };

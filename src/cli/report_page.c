@@ -56,6 +56,7 @@ int vti_report_page(const struct vti_report_page *request)
 {
     struct job job = {.request = request,
                       .options = {.has_no_source = request->has_no_source,
+                                  .is_growing = request->is_growing,
                                   .stated = request->stated,
                                   .progress = vti_page_output_progress}};
     int code = vti_reading_check("report", request->file);

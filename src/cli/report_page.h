@@ -9,7 +9,7 @@ struct vti_report_page {
     const char *file;
     struct vti_page_output output;
     const char *events; /* as it was typed, or NULL */
-    bool has_no_source;
+    bool has_no_source, is_growing;
     struct vti_energy_stated stated; /* checked */
 };
 

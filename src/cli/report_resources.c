@@ -11,6 +11,7 @@
 #define SPARK 60   /* columns at most: readings are a tenth of a second apart, more is noise */
 #define LABELS 30  /* columns beside it */
 #define READINGS 4 /* fewer make no curve */
+#define NEARLY 0.9 /* … the same: the kernel knows the peak, readings come near it */
 #define CURVE_BYTES 10000000 /* 10 MB: programs and libraries that are loaded are less */
 
 /* ---- curves ---------------------------------------------------------------------------------- */
@@ -87,8 +88,21 @@ static void add_curve(struct vti_buf *out, const struct vti_resource_tree *tree,
     if (value == VTI_RESOURCE_CPU_NS)
         vti_buf_printf(out, "  at most %.2g cores\n", most / 1e9);
     else
-        vti_buf_printf(out, "  at most %s%s\n", vti_text_bytes(text, (uint64_t)most),
-                       is_rate ? "/s" : "");
+        vti_buf_printf(
+            out, "  at most %s%s%s\n", vti_text_bytes(text, (uint64_t)most), is_rate ? "/s" : "",
+            !is_rate && most < NEARLY * (double)tree->peak_bytes ? " when it was read" : "");
+}
+
+/* What is above these lines is as long as what was recorded; processes are watched from before their start until after their end, which of a short run
+ * is most of it. */
+static void add_time(struct vti_buf *out, const struct vti_resource_tree *tree, int64_t wall_ns)
+{
+    double watched = (double)(tree->end_ns - tree->begin_ns);
+    char text[VTI_NUMBER_BYTES];
+
+    if (wall_ns > 0 && NEARLY * watched > (double)wall_ns)
+        vti_buf_printf(out, ", in %s from start to end of the program",
+                       vti_text_duration(text, watched));
 }
 
 int vti_report_print_resources(const struct vti_report *report)
@@ -102,6 +116,7 @@ int vti_report_print_resources(const struct vti_report *report)
         struct vti_buf sentence = {0};
 
         vti_resources_sentence(&sentence, tree);
+        add_time(&sentence, tree, report->study.wall_ns);
         vti_buf_add_u8(&out, '\n');
         if (sentence.len)
             vti_prose_wrap(&out, (const char *)sentence.data, sentence.len, vti_prose_width(), 2);

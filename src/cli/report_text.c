@@ -1,4 +1,5 @@
 /* report_text.c - the summary of a recording in the terminal: what ran, and then part after part. */
+#include "analyze/program_name.h"
 #include "base/error.h"
 #include "cli/prose.h"
 #include "cli/reading.h"
@@ -45,13 +46,16 @@ static int print_headline(const struct vti_report *report)
     struct vt_process_info process = {.name = ""};
     struct vti_sentence sentence;
     struct vti_buf text = {0};
+    char name[VTI_PROGRAM_NAME];
     char when[VTI_WHEN_BYTES];
     char number[VTI_NUMBER_BYTES];
     int code;
 
     vt_recording_process(report->study.recording, 0, &process);
     vti_sentence_start(&sentence, "");
-    vti_sentence_add(&sentence, "%s", *process.name ? process.name : info->path);
+    if (!vti_program_name(report->study.recording, name))
+        snprintf(name, sizeof name, "%s", info->path);
+    vti_sentence_add(&sentence, "%s", name);
     vti_sentence_add(&sentence, "%s", vti_text_when(when, info->start_realtime_ns));
     if (report->study.wall_ns > 0)
         vti_sentence_add(&sentence, "%s", vti_text_duration(number, (double)report->study.wall_ns));

@@ -80,7 +80,7 @@ static bool read_address(int fd, char *address, size_t room)
     return len > 0;
 }
 
-int vti_run_live_start(struct vti_run_live *live, const char *path, bool is_quiet)
+int vti_run_live_start(struct vti_run_live *live, const char *path)
 {
     static const char *const places[] = {"venturi-serve", "../libexec/venturi/venturi-serve"};
     const pid_t parent = getpid();
@@ -110,9 +110,25 @@ int vti_run_live_start(struct vti_run_live *live, const char *path, bool is_quie
         vti_cmd_fail("run", "--live: the server could not begin");
         return VTI_EXIT_SETUP;
     }
-    if (!is_quiet)
-        vti_cmd_say("live  %s", address);
+    vti_cmd_say("live  %s", address); /* also when all else is quiet: nobody else has the token */
     return 0;
+}
+
+/* It is not started again: whoever ended it had a reason. */
+void vti_run_live_watch(struct vti_run_live *live)
+{
+    int status = 0;
+
+    if (live->server <= 0 || waitpid(live->server, &status, WNOHANG) != live->server)
+        return;
+    live->server = 0;
+    if (WIFSIGNALED(status))
+        vti_cmd_say(
+            "venturi-serve was ended by signal %d (%s): nothing is shown any more, all is recorded",
+            WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        vti_cmd_say("venturi-serve ended with %d: nothing is shown any more, all is recorded",
+                    WEXITSTATUS(status));
 }
 
 void vti_run_live_finish(struct vti_run_live *live)

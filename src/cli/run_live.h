@@ -17,7 +17,10 @@ struct vti_run_live {
 
 /* Starts venturi-serve for the recording or folder, which is there already, before the environment becomes the program's, and says
  * its address. VTI_EXIT_SETUP after one line. */
-int vti_run_live_start(struct vti_run_live *live, const char *path, bool is_quiet);
+int vti_run_live_start(struct vti_run_live *live, const char *path);
+
+/* Whether the server is still there is looked up now and then: that it is not is said at once. Never waits. */
+void vti_run_live_watch(struct vti_run_live *live);
 
 /* All is recorded, or nothing was started. */
 void vti_run_live_finish(struct vti_run_live *live);

@@ -60,6 +60,8 @@ int vti_run_spool_prepare(struct vti_run_spool *spool, struct vti_drain_options 
     spool->is_on = spool->asked || spool->url;
     if (!spool->is_on && spool->limit)
         return vti_cmd_fail("run", "--spool-limit: needs --spool or --ship");
+    if (spool->keeps && !spool->url)
+        return vti_cmd_fail("run", "--keep: is for --ship; without it nothing is deleted");
     if (!spool->is_on)
         return 0;
     if (output)
@@ -86,8 +88,12 @@ int vti_run_spool_prepare(struct vti_run_spool *spool, struct vti_drain_options 
 static void become(const char *program, const struct vti_run_spool *spool, pid_t parent, int report)
 {
     char url[VTI_SECRET_MOST + 16];
-    char *const words[] = {(char *)(uintptr_t) "venturi-ship", (char *)(uintptr_t)spool->folder,
-                           (char *)(uintptr_t) "--to", url, NULL};
+    char *const words[] = {(char *)(uintptr_t) "venturi-ship",
+                           (char *)(uintptr_t)spool->folder,
+                           (char *)(uintptr_t) "--to",
+                           url,
+                           spool->keeps ? (char *)(uintptr_t) "--keep" : NULL,
+                           NULL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int error;
 
@@ -277,14 +283,15 @@ static unsigned count_waiting(const struct vti_run_spool *spool, uint64_t *bytes
     return count;
 }
 
-/* Whether the shipper has left nothing for later: what is still there the store does not take. */
-static bool is_all_read(const struct vti_run_spool *spool)
+/* Whether the shipper has left nothing for later: what is still there is kept on purpose. */
+static bool is_all_read(const struct vti_run_spool *spool, pid_t shipper)
 {
     DIR *folder = opendir(spool->folder);
     bool is_all = false;
     struct dirent *at;
-    char text[4096];
+    char text[4096], pid[32];
 
+    snprintf(pid, sizeof pid, "\"pid\":%d,", (int)shipper); /* not of another, nor of another run */
     while (folder && (at = readdir(folder))) {
         size_t len = strlen(at->d_name);
         ssize_t got = -1;
@@ -299,7 +306,7 @@ static bool is_all_read(const struct vti_run_spool *spool)
             close(fd);
         }
         text[got > 0 ? got : 0] = 0;
-        is_all |= strstr(text, "\"waiting_files\":0,") && !strstr(text, "\"unsent\":0,");
+        is_all |= strstr(text, pid) && strstr(text, "\"waiting_files\":0,");
     }
     if (folder)
         closedir(folder);
@@ -368,6 +375,7 @@ void vti_run_spool_finish(struct vti_run_spool *spool, const struct vti_drain_st
                           int signal_fd, bool is_quiet)
 {
     char size[VTI_NUMBER_BYTES];
+    const pid_t shipper = spool->shipper;
     char url[1024];
     uint64_t bytes;
     unsigned count;
@@ -383,9 +391,10 @@ void vti_run_spool_finish(struct vti_run_spool *spool, const struct vti_drain_st
     count = count_waiting(spool, &bytes);
     if (!count && !spool->asked)
         remove_folder(spool);
-    if (count && is_all_read(spool))
-        vti_cmd_say("%s  %u recording%s, %s, kept for what that store does not take", spool->folder,
-                    count, count == 1 ? "" : "s", vti_text_bytes(size, bytes));
+    if (count && shipper && is_all_read(spool, shipper))
+        vti_cmd_say("%s  %u recording%s, %s, kept%s", spool->folder, count, count == 1 ? "" : "s",
+                    vti_text_bytes(size, bytes),
+                    spool->keeps ? "" : " for what that store does not take");
     else if (count)
         vti_cmd_say("%s  %u recording%s, %s, not sent yet: venturi ship %s --to %s --once",
                     spool->folder, count, count == 1 ? "" : "s", vti_text_bytes(size, bytes),

@@ -16,6 +16,7 @@ struct vti_run_spool {
     const char *asked; /* --spool; NULL: with --ship a name is made from the title */
     char *url;         /* --ship, owned; NULL: nobody sends it on */
     uint64_t limit;    /* --spool-limit; 0: not said */
+    bool keeps;        /* --keep: what is sent is not deleted */
     bool is_on;
     char folder[PATH_MAX];
     pid_t shipper; /* 0: none runs */

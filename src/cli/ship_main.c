@@ -242,11 +242,23 @@ static int set_up(const struct request *request, const struct vti_ship_options *
     return code ? vti_cmd_error("ship", code) : VTI_EXIT_OK;
 }
 
+/* What went with files that are sent, and is nowhere else. */
+static void add_gone(char *more, size_t room, const struct vti_ship_result *result)
+{
+    char gone[200];
+
+    vti_ship_beyond_text(&result->gone, gone, sizeof gone);
+    if (*gone)
+        snprintf(more + strlen(more), room - strlen(more),
+                 "; deleted with %llu sent file%s: %s (--keep keeps them)",
+                 (unsigned long long)result->deleted, result->deleted == 1 ? "" : "s", gone);
+}
+
 static void say_result(const struct vti_ship_options *options, const struct vti_ship_result *result)
 {
     const struct vti_ship_counts *now = &result->now;
     const bool takes_steps = options->type->kinds & VTI_DOCUMENT_STEP;
-    char more[300] = "";
+    char more[600] = "";
 
     if (now->repeated)
         snprintf(more, sizeof more, " (%llu were there)", (unsigned long long)now->repeated);
@@ -265,6 +277,12 @@ static void say_result(const struct vti_ship_options *options, const struct vti_
         snprintf(more + strlen(more), sizeof more - strlen(more),
                  "; %llu spans outside of any trace are in the recording only",
                  (unsigned long long)now->outside);
+    if (result->kept)
+        snprintf(more + strlen(more), sizeof more - strlen(more),
+                 "; %llu recording%s kept: nothing of %s is for a store",
+                 (unsigned long long)result->kept, result->kept == 1 ? " is" : "s are",
+                 result->kept == 1 ? "it" : "them");
+    add_gone(more, sizeof more, result);
     if (!is_quiet)
         vti_cmd_say("%llu documents to %s%s", (unsigned long long)now->shipped,
                     options->settings->shown, more);

@@ -274,17 +274,21 @@ static void note_alive(struct vti_target *process, uint64_t now_ns)
             vti_stream_note_alive(&process->streams[i], process);
 }
 
-/* What calls cost is known only after their hooks have measured it. */
-static void state_costs(struct vti_target *process)
+/* What calls cost is known only after their hooks have measured it; who looks on while the program runs subtracts it too. */
+static void state_costs(struct vti_target *process, bool is_last)
 {
     const struct vti_arena_producer *producer = vti_arena_producer(process->arena);
 
     for (uint32_t i = 0; i < VTI_LANGUAGES; i++) {
-        struct vti_cost_fact fact = {process->fact.process, i, producer->costs[i].pair_millis,
-                                     producer->costs[i].inner_millis};
+        struct vti_cost_fact fact = {
+            process->fact.process, i,
+            __atomic_load_n(&producer->costs[i].pair_millis, __ATOMIC_RELAXED),
+            __atomic_load_n(&producer->costs[i].inner_millis, __ATOMIC_RELAXED)};
 
-        if (fact.pair_millis)
-            vti_recorder_cost(process->recorder, &fact);
+        if (!fact.pair_millis || (fact.pair_millis == process->told_millis[i] && !is_last))
+            continue;
+        process->told_millis[i] = fact.pair_millis;
+        vti_recorder_cost(process->recorder, &fact);
     }
 }
 
@@ -339,7 +343,7 @@ static void end(struct vti_target *process, uint64_t now_ns, enum vti_process_en
     vti_steps_cut(process, now_ns, true);
     vti_carried_leave(process);
     vti_c_lines_take_counters(vti_recorder_c_lines(process->recorder), process);
-    state_costs(process);
+    state_costs(process, true);
     state_sampling(process);
     state_unplaced(process, &vti_arena_producer(process->arena)->without_slot, VTI_LOSS_THREADS);
     state_unplaced(process, &vti_arena_producer(process->arena)->too_deep, VTI_LOSS_DEPTH);
@@ -363,6 +367,7 @@ uint64_t vti_target_read(struct vti_target *process, uint64_t now_ns, bool cut)
     announce(process);
     if (!process->is_announced)
         return 0;
+    state_costs(process, false);
     slots = follow_slots(process);
     for (uint32_t i = 0; i < slots; i++)
         count += read_slot(process, i, now_ns, cut);
@@ -392,7 +397,7 @@ void vti_target_leave_file(struct vti_target *process)
 {
     if (!process->is_announced || process->is_over)
         return;
-    state_costs(process);
+    state_costs(process, true);
     state_sampling(process);
     vti_carried_leave(process);
 }
@@ -402,6 +407,7 @@ void vti_target_enter_file(struct vti_target *process)
     if (!process->is_announced || process->is_over)
         return;
     write_process(process);
+    memset(process->told_millis, 0, sizeof process->told_millis);
     for (uint32_t i = 0; i < process->stream_count; i++) {
         struct vti_stream *stream = &process->streams[i];
 

@@ -55,8 +55,10 @@ struct vti_target {
     uint64_t thread_ticks;       /* lifetimes of its threads … */
     double cost_ticks;           /* … and what of them was our cost, of none more than all */
     uint64_t noted_ns;           /* when it was last noted which threads live */
-    uint64_t image;              /* changes when it executes another program; 0: unknown */
-    uint64_t image_ns;           /* when that was last looked at */
+    uint64_t
+        told_millis[VTI_LANGUAGES]; /* what calls cost, as it stands in this file; 0: not yet */
+    uint64_t image;                 /* changes when it executes another program; 0: unknown */
+    uint64_t image_ns;              /* when that was last looked at */
     struct vti_process_fact fact;
     struct vti_sampling_fact sampling; /* once it has ended */
     char name[64];

@@ -33,6 +33,7 @@ struct vti_function_table {
     int64_t taken_ns;
     int64_t trees_unix_ns; /* when the trees were made that were taken */
     double since_s;        /* from those before to these */
+    double cost_ns;        /* what counting them took, as it was taken off */
 };
 
 void vti_live_functions_fini(struct vti_live *live)
@@ -113,6 +114,7 @@ static int add_recording(struct vti_live *live, struct vti_function_table *table
         if (!is_within_itself(&calls, (uint32_t)i))
             table->now[at].total_ns += call->total_ns;
     }
+    table->cost_ns += calls.cost_ns;
     vti_calls_fini(&calls);
     return code;
 }
@@ -134,6 +136,7 @@ static int take_all(struct vti_live *live, struct vti_function_table *table)
 {
     int code = 0;
 
+    table->cost_ns = 0;
     for (size_t i = 0; i < table->count; i++) {
         table->past[i] = numbers_of(&table->now[i]);
         table->now[i].calls = 0;
@@ -164,7 +167,7 @@ static int show_one(struct vti_live *live, const struct vti_function_table *tabl
     one.calls = now->calls > base->calls ? now->calls - base->calls : 0;
     one.self_ns = fmax(0, now->self_ns - base->self_ns);
     one.total_ns = fmax(0, now->total_ns - base->total_ns);
-    one.calls_per_s = table->since_s > 0 ? calls / table->since_s : 0;
+    one.calls_per_s = table->since_s > 0 ? calls / table->since_s : NAN;
     one.self_share = table->since_s > 0
                          ? fmax(0, now->self_ns - past->self_ns) / 1e9 / table->since_s
                          : NAN;
@@ -192,16 +195,6 @@ static int show(struct vti_live *live, const struct vti_function_table *table)
     return code;
 }
 
-void vti_live_functions_reset(struct vti_live *live)
-{
-    struct vti_function_table *table = live->function_table;
-
-    for (size_t i = 0; table && i < table->count; i++)
-        table->base[i] = numbers_of(&table->now[i]);
-    if (table && show(live, table))
-        live->functions.count = 0;
-}
-
 static int64_t newest_trees(const struct vti_live *live)
 {
     int64_t newest = 0;
@@ -210,6 +203,33 @@ static int64_t newest_trees(const struct vti_live *live)
         if (live->sources[i]->trees_unix_ns > newest)
             newest = live->sources[i]->trees_unix_ns;
     return newest;
+}
+
+void vti_live_functions_cost(const struct vti_live *live, struct vti_live_cost *cost)
+{
+    const struct vti_function_table *table = live->function_table;
+    double calls_ns = table ? table->cost_ns : 0;
+
+    if (!newest_trees(live))
+        return;
+    if (!(calls_ns > 0)) {
+        cost->program_ns = cost->program_share = NAN;
+        return;
+    }
+    cost->program_ns += calls_ns;
+    if (live->program_life_ns > 0)
+        cost->program_share = fmin(1, (isnan(cost->program_share) ? 0 : cost->program_share) +
+                                          calls_ns / live->program_life_ns);
+}
+
+void vti_live_functions_reset(struct vti_live *live)
+{
+    struct vti_function_table *table = live->function_table;
+
+    for (size_t i = 0; table && i < table->count; i++)
+        table->base[i] = numbers_of(&table->now[i]);
+    if (table && show(live, table))
+        live->functions.count = 0;
 }
 
 /* When there are new trees, at most once a second; sooner while there are none, and once more when nothing more will come: the last

@@ -29,7 +29,8 @@ static const char *const names[] = {
     "cpu",       "memory",       "machine",       "read",       "written",  "processes",
     "threads",   "spans",        "events",        "errors",     "lost",     "file",
     "tasks",     "tasks_failed", "tasks_running", "steps",      "messages", "steps_failed",
-    "step_time", "watts",        "own_watts",     "server_cpu", "waiting"};
+    "step_time", "watts",        "own_watts",     "server_cpu", "waiting",  "items",
+    "effective"}; /* new ones come last: files of before get them added */
 
 #define NAMES (sizeof names / sizeof *names)
 
@@ -101,6 +102,20 @@ static int make_table(struct vti_history *history)
     return code;
 }
 
+/* A file that was begun when there were fewer names. */
+static int add_columns(struct vti_history *history)
+{
+    int64_t there = pragma(history, "SELECT count(*) - 2 FROM pragma_table_info('history')");
+    char sql[96];
+    int code = 0;
+
+    for (int64_t i = there; i > 0 && i < (int64_t)NAMES && !code; i++) {
+        snprintf(sql, sizeof sql, "ALTER TABLE history ADD COLUMN \"%s\" REAL", names[i]);
+        code = run(history, sql);
+    }
+    return code;
+}
+
 static int prepare(struct vti_history *history)
 {
     struct vti_buf sql = {0};
@@ -156,6 +171,8 @@ int vti_history_open(struct vti_history **result, const char *path)
         code = run(history, sql);
     if (!code)
         code = make_table(history);
+    if (!code)
+        code = add_columns(history);
     if (!code)
         code = prepare(history);
     if (code) {
@@ -238,6 +255,7 @@ static void look(struct vti_history *history, const struct vti_live *live, int64
     struct vti_live_energy energy;
     struct vti_live_cost cost;
     struct vti_live_ship ship;
+    struct vti_live_items items;
     uint64_t failed = 0;
 
     for (size_t i = 0; i < NAMES; i++)
@@ -247,6 +265,7 @@ static void look(struct vti_history *history, const struct vti_live *live, int64
     vti_live_energy(live, &energy);
     vti_live_cost(live, &cost);
     vti_live_ship(live, &ship);
+    vti_live_items(live, &items);
     values[0] = resources.usage.cpu;
     values[1] = known(resources.usage.memory_bytes);
     values[2] = resources.machine_busy;
@@ -266,6 +285,8 @@ static void look(struct vti_history *history, const struct vti_live *live, int64
     values[20] = energy.own_watts;
     values[21] = cost.own_cpu;
     values[22] = ship.is_known ? (double)ship.waiting : NAN;
+    values[23] = items.is_counted ? items.raw_per_s : NAN;
+    values[24] = items.effective_per_s;
     history->errors = all.errors;
     history->lost = all.lost_events;
     history->tasks_failed = failed;
@@ -399,11 +420,14 @@ static int check_names(const char *list)
 }
 
 /* The finest level that reaches back so far; `now` is what was seen last. */
-static unsigned level_for(const struct vti_history *history, int64_t from_ms)
+static unsigned level_for(const struct vti_history *history,
+                          const struct vti_history_question *question)
 {
+    /* Of what is over nothing is added any more: a file has what was kept before. */
+    int64_t now_ms = history->has_looked ? history->looked_ms : question->to_ms;
     unsigned level = 0;
 
-    while (level + 1 < LEVELS && history->looked_ms - from_ms > levels[level].keep_ms)
+    while (level + 1 < LEVELS && now_ms - question->from_ms > levels[level].keep_ms)
         level++;
     return level;
 }
@@ -475,7 +499,7 @@ int vti_history_write(struct vti_history *history, const struct vti_history_ques
                       struct vti_json *json)
 {
     unsigned points = question->points < POINTS_MOST ? question->points : POINTS_MOST;
-    unsigned level = level_for(history, question->from_ms);
+    unsigned level = level_for(history, question);
     int64_t step_ms = levels[level].step_ms;
     int64_t length_ms = question->to_ms - question->from_ms;
     struct answer answer = {.room = points ? points : 1};

@@ -95,10 +95,10 @@ static int take_in(struct vti_live *live)
     for (size_t i = 0; i < live->source_count; i++) {
         int got = vti_source_refresh(live->sources[i]);
 
-        /* A file that became shorter, or was replaced: what was summed up stays, nothing more comes from it. */
+        /* A file that became shorter, or was replaced just now: nothing more comes from it, and the next refresh begins anew. */
         if (got < 0)
             live->sources[i]->is_done = true;
-        if (got < 0 && live->kind == VTI_LIVE_FILE)
+        if (got < 0 && live->kind == VTI_LIVE_FILE && !vti_live_is_replaced(live))
             code = got;
         changed += got > 0;
         live->file_bytes += live->sources[i]->file_bytes;
@@ -152,6 +152,8 @@ static void keep_rates(struct vti_live *live, bool is_settling)
     KEEP(live->event_rate, live->events);
     KEEP(live->span_rate, live->spans);
     KEEP(live->byte_rate, live->file_bytes);
+    KEEP(live->items.rate, vti_tally_whole(&live->items));
+    KEEP(live->effective.rate, vti_tally_whole(&live->effective));
     for (size_t i = 0; i < live->group_count; i++) {
         struct vti_live_group *group = &live->groups[i];
 
@@ -221,12 +223,14 @@ int vti_live_refresh(struct vti_live *live, int64_t budget_ns)
     uint64_t tasks = live->stream_last;
     int64_t begin_ns = vti_tick_now();
     int64_t until_ns = budget_ns > 0 ? begin_ns + budget_ns : INT64_MAX;
+    int is_anew;
     int changed;
     int code = 0;
 
     live->now_ns = begin_ns;
     live->now_unix_ns = vti_tick_unix();
-    changed = take_in(live);
+    is_anew = vti_live_follow_name(live);
+    changed = is_anew < 0 ? is_anew : take_in(live);
     if (changed >= 0)
         code = sum_up(live, until_ns);
     if (live->kind == VTI_LIVE_PROCESS)
@@ -248,13 +252,14 @@ int vti_live_refresh(struct vti_live *live, int64_t budget_ns)
     live->refresh_ns = vti_tick_now() - begin_ns;
     if (changed < 0 || code < 0)
         return changed < 0 ? changed : code;
-    return changed > 0 || events != live->events || tasks != live->stream_last ||
+    return is_anew || changed > 0 || events != live->events || tasks != live->stream_last ||
            was_caught_up != live->is_caught_up || !live->is_caught_up;
 }
 
 void vti_live_reset(struct vti_live *live)
 {
     vti_live_tables_reset(live);
+    vti_live_items_reset(live);
     vti_live_functions_reset(live);
     vti_live_show(live);
 }

@@ -76,6 +76,11 @@ struct vti_live_summary {
     uint64_t damage;    /* places of the files that could not be used */
     uint32_t cpu_count; /* of the machine where the program runs, 0 unknown */
     uint64_t refreshes;
+    uint32_t
+        replaced; /* how often another recording took the place of what was shown: all sums are of the newest */
+    bool
+        is_partial; /* of a spool: what came before since_unix_ns was gone before it could be read */
+    const char *notice; /* what is not as it should be, in one line; "" */
 };
 
 void vti_live_summary(const struct vti_live *live, struct vti_live_summary *summary);
@@ -160,7 +165,7 @@ struct vti_live_function {
     uint32_t line;
     uint64_t calls;
     double self_ns, total_ns;
-    double calls_per_s;
+    double calls_per_s; /* NaN unknown */
     double
         self_share; /* of the last second: own time of one second, all threads together; NaN unknown */
 };
@@ -263,6 +268,23 @@ struct vti_live_step {
 
 const struct vti_live_step *vti_live_steps(const struct vti_live *live, size_t *count);
 
+/* ---- items ----------------------------------------------------------------------------------- */
+
+/* Work that the program counted (VT_ITEMS, venturi.items), of all processes together; `venturi report` says the same of a recording
+ * that is over. */
+struct vti_live_items {
+    bool is_counted, has_effective; /* false also of what is no amount, as less than 0 */
+    double raw;
+    double effective; /* those that ran to the end; NaN: nobody said */
+    double most,
+        most_effective; /* that they have ever been, for counters that must not go back; NaN */
+    double raw_per_s, effective_per_s; /* over the last second */
+    double wall_s;                     /* that they took; NaN: of several programs */
+    double joules_per_1000;            /* of the program's share; NaN */
+};
+
+void vti_live_items(const struct vti_live *live, struct vti_live_items *items);
+
 /* ---- machine, energy, losses, cost, shipper ---------------------------------------------------- */
 
 struct vti_live_resources {
@@ -310,10 +332,11 @@ const struct vti_live_loss *vti_live_losses(const struct vti_live *live, size_t 
 
 /* What watching costs. */
 struct vti_live_cost {
-    double program_ns;    /* what recording added to the measured program so far, by calibration */
-    double program_share; /* of its time in spans; NaN unknown */
-    double drainer_cpu;   /* cores of who writes the recording; NaN unknown */
-    double own_cpu;       /* cores of the calling process (server, top), over the last second */
+    double program_ns; /* what recording added to the measured program so far, by calibration; … */
+    double
+        program_share; /* … of its threads' time. NaN unknown: what counting calls costs is, until functions were asked for */
+    double drainer_cpu; /* cores of who writes the recording; NaN unknown */
+    double own_cpu;     /* cores of the calling process (server, top), over the last second */
     uint64_t own_cpu_ns, own_memory_bytes;
     int64_t refresh_ns; /* the last refresh took so long */
 };

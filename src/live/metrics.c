@@ -98,6 +98,18 @@ static void write_recording(struct vti_metrics_out *metrics, const struct vti_li
                           summary.lost_events);
 }
 
+/* Added up as they came: a program that takes some back must not make the counter go back. */
+static void write_items(struct vti_metrics_out *metrics, const struct vti_live *live)
+{
+    struct vti_live_items items;
+
+    vti_live_items(live, &items);
+    vti_metrics_counter(metrics, "venturi_items", NULL, "Items of work that the program counted.",
+                        items.most);
+    vti_metrics_counter(metrics, "venturi_effective_items", NULL,
+                        "Those of them that ran to the end.", items.most_effective);
+}
+
 static int write_losses(struct vti_metrics_out *metrics, const struct vti_live *live)
 {
     struct vti_sums sums = {.most = 100};
@@ -154,6 +166,7 @@ int vti_metrics_write(const struct vti_live *live, enum vti_exposition format, s
     /* What is summed up from events begins with the first recording that is left; processes and the machine count by themselves. */
     metrics.created_s = summary.since_unix_ns > 0 ? (double)summary.since_unix_ns / 1e9 : 0;
     write_recording(&metrics, live);
+    write_items(&metrics, live);
     code = vti_metrics_spans(&metrics, live);
     if (code == 0)
         code = vti_metrics_tasks(&metrics, live);

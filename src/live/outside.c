@@ -8,22 +8,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define COMMAND_BYTES 1024
+#define SECOND_NS 1000000000
+
+static int64_t boot_unix_ns(void)
+{
+    struct timespec up;
+
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    return vti_tick_unix() - ((int64_t)up.tv_sec * SECOND_NS + up.tv_nsec);
+}
+
+/* When it was started; 0: unknown. */
+static int64_t start_of(const struct vti_live *live, const struct vti_watched *watched)
+{
+    long ticks_a_second = sysconf(_SC_CLK_TCK);
+
+    if (!watched->now.has_stat || ticks_a_second <= 0)
+        return 0;
+    return live->boot_unix_ns +
+           (int64_t)(watched->now.start_clock * (SECOND_NS / (uint64_t)ticks_a_second));
+}
 
 int vti_live_outside_open(struct vti_live *live, pid_t pid)
 {
+    struct vti_watched *watched;
+
     vti_proc_source_init(&live->proc);
     vti_machine_init(&live->machine, &live->proc, true);
     vti_family_init(&live->family, &live->proc, NULL);
     live->has_family = true;
     live->pid = pid;
     live->family.kept_most = 64;
-    live->start_unix_ns = vti_tick_unix();
-    if (!vti_family_add(&live->family, pid))
+    live->family.has_past = true;
+    watched = vti_family_add(&live->family, pid);
+    if (!watched)
         return vti_fail(VTI_E_NOT_FOUND, "%d: there is no such process, or it cannot be read",
                         (int)pid);
+    live->boot_unix_ns = boot_unix_ns();
+    live->start_unix_ns = start_of(live, watched);
+    if (!live->start_unix_ns)
+        live->start_unix_ns = vti_tick_unix();
     return 0;
 }
 
@@ -126,7 +154,8 @@ static void show_one(struct vti_live *live, const struct vti_watched *watched, b
         vti_proc_command(&live->proc, watched->pid, command, sizeof command));
     process->host = vti_names_text(&live->names, host);
     process->is_running = is_running;
-    vti_readings_usage(readings, is_running, &process->usage);
+    process->start_unix_ns = start_of(live, watched);
+    vti_readings_usage(readings, readings, is_running, &process->usage);
 }
 
 int vti_live_outside_show(struct vti_live *live)

@@ -45,7 +45,7 @@ void vti_readings_add(struct vti_readings *readings, int64_t time_ns, uint32_t k
 }
 
 /* The place of the reading that rates begin at: about a second before the newest, at least the one before it. */
-static unsigned rate_from(const struct vti_readings *readings)
+static unsigned second_ago(const struct vti_readings *readings)
 {
     unsigned found = readings->at;
 
@@ -57,21 +57,48 @@ static unsigned rate_from(const struct vti_readings *readings)
     return found;
 }
 
-static double rate(const struct vti_readings *readings, uint64_t before, uint64_t now,
-                   enum vti_resource which)
-{
-    int64_t ns = readings->last_ns - readings->ring[rate_from(readings)].time_ns;
+/* What rates are over: from a reading, `ns` long. */
+struct stretch {
+    unsigned from;
+    int64_t ns;
+};
 
-    if (!(readings->known >> which & 1) || ns <= 0)
+/* A process that did nothing has no reading of its own: what it was last read to have still holds when its tree was read, then and now. */
+static struct stretch stretch_of(const struct vti_readings *readings,
+                                 const struct vti_readings *tree)
+{
+    bool is_behind = tree->count && tree->last_ns >= readings->last_ns;
+    unsigned from = second_ago(readings);
+    int64_t from_ns = readings->ring[from].time_ns;
+    int64_t tree_ns;
+
+    if (!is_behind)
+        return (struct stretch){from, readings->last_ns - from_ns};
+    tree_ns = tree->ring[second_ago(tree)].time_ns;
+    for (unsigned back = 0; back < readings->count; back++) {
+        from = (readings->at + VTI_LIVE_READINGS - back) % VTI_LIVE_READINGS;
+        from_ns = readings->ring[from].time_ns;
+        if (from_ns <= tree_ns)
+            break;
+    }
+    return (struct stretch){from, tree->last_ns - (from_ns > tree_ns ? from_ns : tree_ns)};
+}
+
+static double rate(const struct vti_readings *readings, struct stretch over, uint64_t before,
+                   uint64_t now, enum vti_resource which)
+{
+    if (!(readings->known >> which & 1) || over.ns <= 0)
         return NAN;
-    return now > before ? (double)(now - before) * SECOND_NS / (double)ns : 0;
+    return now > before ? (double)(now - before) * SECOND_NS / (double)over.ns : 0;
 }
 
 double vti_readings_machine(const struct vti_readings *readings)
 {
+    struct stretch over = stretch_of(readings, readings);
+
     return readings->count < 2
                ? NAN
-               : rate(readings, readings->ring[rate_from(readings)].machine_ns,
+               : rate(readings, over, readings->ring[over.from].machine_ns,
                       readings->values[VTI_RESOURCE_MACHINE_NS], VTI_RESOURCE_MACHINE_NS) /
                      SECOND_NS;
 }
@@ -81,10 +108,10 @@ static uint64_t value(const struct vti_readings *readings, enum vti_resource whi
     return readings->known >> which & 1 ? readings->values[which] : VTI_LIVE_UNKNOWN;
 }
 
-void vti_readings_usage(const struct vti_readings *readings, bool is_now,
-                        struct vti_live_usage *usage)
+void vti_readings_usage(const struct vti_readings *readings, const struct vti_readings *tree,
+                        bool is_now, struct vti_live_usage *usage)
 {
-    unsigned from = rate_from(readings);
+    struct stretch over = stretch_of(readings, tree);
 
     vti_usage_unknown(usage);
     if (!readings->count)
@@ -102,10 +129,11 @@ void vti_readings_usage(const struct vti_readings *readings, bool is_now,
         usage->cpu = usage->read_per_s = usage->written_per_s = 0;
         return;
     }
-    usage->cpu = rate(readings, readings->ring[from].cpu_ns, usage->cpu_ns, VTI_RESOURCE_CPU_NS) /
+    usage->cpu = rate(readings, over, readings->ring[over.from].cpu_ns, usage->cpu_ns,
+                      VTI_RESOURCE_CPU_NS) /
                  SECOND_NS;
-    usage->read_per_s = rate(readings, readings->ring[from].read, usage->read_bytes,
+    usage->read_per_s = rate(readings, over, readings->ring[over.from].read, usage->read_bytes,
                              VTI_RESOURCE_READ_BYTES);
-    usage->written_per_s = rate(readings, readings->ring[from].written, usage->written_bytes,
-                                VTI_RESOURCE_WRITTEN_BYTES);
+    usage->written_per_s = rate(readings, over, readings->ring[over.from].written,
+                                usage->written_bytes, VTI_RESOURCE_WRITTEN_BYTES);
 }

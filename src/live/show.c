@@ -140,7 +140,10 @@ void vti_live_summary(const struct vti_live *live, struct vti_live_summary *summ
         .spans_per_s = vti_rate_of(&live->span_rate, &live->beat, live->spans),
         .bytes_per_s = vti_rate_of(&live->byte_rate, &live->beat, live->file_bytes),
         .cpu_count = live->cpu_count,
-        .refreshes = live->refreshes};
+        .refreshes = live->refreshes,
+        .replaced = live->replaced,
+        .is_partial = live->is_partial,
+        .notice = live->notice};
     summary->title = live->title ? live->title : live->target;
     sum_losses(live, summary);
 }
@@ -173,6 +176,20 @@ static int find_watched(struct vti_source *source)
     return 0;
 }
 
+/* What one that is over had at last is chance, it may have been read when it had given all back: the most it had is shown. */
+static void show_usage(const struct vti_source *source, const struct vti_watched_process *watched,
+                       struct vti_live_process *process)
+{
+    bool is_of_total = watched->tree == source->total_tree;
+
+    vti_readings_usage(&watched->readings, is_of_total ? &source->total : &watched->readings,
+                       process->is_running, &process->usage);
+    if (process->is_running)
+        return;
+    process->usage.memory_bytes = process->usage.peak_bytes;
+    process->usage.threads = VTI_LIVE_UNKNOWN;
+}
+
 static int show_process(struct vti_live *live, struct vti_source *source, uint32_t at)
 {
     struct vti_live_process *process = vti_live_list_add(&live->processes, sizeof *process);
@@ -200,7 +217,7 @@ static int show_process(struct vti_live *live, struct vti_source *source, uint32
     process->start_unix_ns = vti_source_unix(source, info.start_ns);
     process->end_unix_ns = process->is_running ? 0 : vti_source_unix(source, info.end_ns);
     if (watched)
-        vti_readings_usage(&watched->readings, process->is_running, &process->usage);
+        show_usage(source, watched, process);
     else
         vti_usage_unknown(&process->usage);
     return 0;
@@ -231,7 +248,7 @@ static int show_watched(struct vti_live *live, struct vti_source *source,
                                ? vti_source_unix(source, vti_source_ns(source, source->total_domain,
                                                                        watched->end))
                                : 0;
-    vti_readings_usage(&watched->readings, process->is_running, &process->usage);
+    show_usage(source, watched, process);
     return 0;
 }
 
@@ -286,6 +303,19 @@ static void show_open(struct vti_live *live, struct vti_source *source,
         thread->open = track->groups[frame->slot] - 1;
 }
 
+/* Until its end, or until calls were counted last: one that only calls says nothing else while it runs. */
+static double life_ns(const struct vti_source *source, uint32_t at, bool is_running)
+{
+    struct vt_track_info info;
+    int64_t counted_ns;
+
+    vt_recording_track(source->recording, at, &info);
+    counted_ns = source->trees_unix_ns - vti_source_unix(source, 0);
+    if (is_running && counted_ns > info.end_ns)
+        info.end_ns = counted_ns;
+    return info.end_ns > info.start_ns ? (double)(info.end_ns - info.start_ns) : 0;
+}
+
 static int show_thread(struct vti_live *live, struct vti_source *source, uint32_t at)
 {
     struct vti_live_thread *thread = vti_live_list_add(&live->threads, sizeof *thread);
@@ -320,6 +350,7 @@ static int show_thread(struct vti_live *live, struct vti_source *source, uint32_
     }
     live->program_ns += (double)track->spans * of->pair_ns;
     live->program_wall_ns += of->last_ns > of->first_ns ? (double)(of->last_ns - of->first_ns) : 0;
+    live->program_life_ns += life_ns(source, at, thread->is_running);
     return 0;
 }
 
@@ -462,7 +493,7 @@ int vti_live_show(struct vti_live *live)
 
     live->processes.count = live->threads.count = live->span_list.count = live->step_list.count = 0;
     live->recordings.count = 0;
-    live->program_ns = live->program_wall_ns = 0;
+    live->program_ns = live->program_wall_ns = live->program_life_ns = 0;
     find_start(live);
     for (size_t i = 0; i < live->source_count && !code; i++)
         if (is_shown(live, i))

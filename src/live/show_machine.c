@@ -66,7 +66,7 @@ static void add_source(struct vti_live_resources *resources, const struct vti_so
     if (!total->count)
         return;
     resources->is_known = true;
-    vti_readings_usage(total, source->is_growing, &usage);
+    vti_readings_usage(total, total, source->is_growing, &usage);
     add_usage(&resources->usage, &usage);
     if (source->is_growing && total->known >> VTI_RESOURCE_PROCESSES & 1)
         add_known(&resources->processes, total->values[VTI_RESOURCE_PROCESSES]);
@@ -319,6 +319,7 @@ static void show_cost(struct vti_live *live)
 void vti_live_cost(const struct vti_live *live, struct vti_live_cost *cost)
 {
     *cost = live->cost;
+    vti_live_functions_cost(live, cost);
 }
 
 void vti_live_ship(const struct vti_live *live, struct vti_live_ship *ship)

@@ -65,15 +65,14 @@ int vti_source_open(struct vti_source **result, struct vti_live *live, const cha
     source->path = strdup(path);
     code = source->path ? vt_recording_open(&source->recording, path)
                         : vti_fail(VTI_E_NOMEM, "%s: out of memory", path);
-    if (!code && !stat(path, &about)) {
-        source->device = about.st_dev;
-        source->inode = about.st_ino;
+    if (!code && !stat(path, &about))
         source->file_bytes = (uint64_t)about.st_size;
-    }
     if (code) {
         vti_source_close(source);
         return code;
     }
+    memcpy(source->head, source->recording->map.data, sizeof source->head);
+    source->about = about;
     source->number = live->source_number++;
     source->is_growing = !source->recording->is_closed;
     source->grown_ns = live->now_ns - age_ns(&about);

@@ -92,6 +92,10 @@ static void read_values(struct vti_source *source, const struct vti_resource_fac
         if (source->has_total && fact->tree != source->total_tree)
             return;
         vti_readings_add(&source->total, time_ns, fact->known, fact->values);
+        if (!source->read_from_unix_ns)
+            source->read_from_unix_ns = unix_ns;
+        if (unix_ns > source->read_to_unix_ns)
+            source->read_to_unix_ns = unix_ns;
         if (!source->points)
             source->points = calloc(1, sizeof *source->points);
         if (source->points)

@@ -259,6 +259,8 @@ int vti_source_take_block(struct vti_source *source, uint32_t track_at)
         } else if (track->matcher->event.kind == VTI_EVENT_ASYNC_BEGIN ||
                    track->matcher->event.kind == VTI_EVENT_ASYNC_END) {
             code = take_async(source, of, &track->matcher->event, track->matcher->event_ns);
+        } else if (track->matcher->event.kind == VTI_EVENT_COUNTER) {
+            vti_source_take_counter(source, &track->matcher->event);
         }
     }
     vti_blocks_at(of, track->next_block, &entry);

@@ -23,6 +23,8 @@
 #include "model/step_log.h"
 #include "watch/family.h"
 
+#include <sys/stat.h>
+
 #define VTI_LIVE_SPANS_MOST 4096
 #define VTI_LIVE_GROUPS_MOST 1024
 #define VTI_LIVE_RUNS_MOST 256
@@ -34,6 +36,7 @@
 #define VTI_LIVE_READ_MOST 64               /* that are summed up at once; the others wait */
 #define VTI_LIVE_ASYNC_MOST 1000000         /* open at once, of one recording */
 #define VTI_LIVE_READINGS 16
+#define VTI_LIVE_FOLDER_LOOK_NS 500000000 /* between two looks into a folder */
 
 /* ---- tables of the state ----------------------------------------------------------------------- */
 
@@ -94,6 +97,12 @@ struct vti_live_step_sum {
     uint32_t largest_batch;
     uint32_t processes;
     struct vti_rate count_rate, message_rate, failed_rate;
+};
+
+struct vti_live_tally { /* of items */
+    bool is_counted;
+    double sum, most; /* now, and the largest that it has been */
+    struct vti_rate rate;
 };
 
 /* A list that is made anew by each refresh. */
@@ -159,12 +168,13 @@ struct vti_source {
     char *path;              /* owned */
     int fd;                  /* owned: the file also when its name is gone; -1 */
     uint32_t number;
-    dev_t device;
-    ino_t inode;
     bool is_caught_up;
-    bool is_growing, is_done;    /* is_done: nothing more will come, all is summed up */
-    pid_t writer;                /* 0: unknown */
-    int64_t looked_ns, grown_ns; /* when its writer was looked for; when it last grew */
+    uint8_t head[VTI_FILE_HEADER_BYTES]; /* of the file: says which recording it is */
+    struct stat about;                   /* of the file of that name, at the last look at it … */
+    bool is_replaced, is_cut_off; /* … which showed another recording, or less of this one */
+    bool is_growing, is_done;     /* is_done: nothing more will come, all is summed up */
+    pid_t writer;                 /* 0: unknown */
+    int64_t looked_ns, grown_ns;  /* when its writer was looked for; when it last grew */
     uint64_t file_bytes;
     uint64_t fact_at; /* where blocks of facts go on: an offset, or a place in END's list */
     uint64_t blocks_done, blocks_all;
@@ -186,10 +196,11 @@ struct vti_source {
     struct vti_readings total;         /* of the first tree that was met … */
     uint32_t total_tree, total_domain; /* … which has this number, and this clock */
     bool has_total;
-    struct vti_charge_points *points; /* owned, or NULL: of the same tree */
-    struct vti_footing footing;       /* what was stated of its power … */
-    bool has_footing;                 /* … once somebody asked */
-    struct vti_energy_now *meters;    /* owned */
+    int64_t read_from_unix_ns, read_to_unix_ns; /* its first and last reading; 0: none */
+    struct vti_charge_points *points;           /* owned, or NULL: of the same tree */
+    struct vti_footing footing;                 /* what was stated of its power … */
+    bool has_footing;                           /* … once somebody asked */
+    struct vti_energy_now *meters;              /* owned */
     size_t meter_count, meter_room;
     uint64_t lost_steps;
     int64_t trees_unix_ns; /* when the newest trees of calls were made; 0: there are none */
@@ -211,6 +222,10 @@ struct vti_live {
     uint32_t source_number;
     int64_t folder_looked_ns;
     struct vti_map *seen; /* owned: files of a folder that were opened, or could not be */
+    bool is_of_process;   /* the path was found, not given */
+    uint32_t replaced;    /* how often another recording has taken the place of what was shown */
+    char notice[300];     /* what is not as it should be, in one line; "" */
+    bool is_partial;      /* the run had files before those that were read */
     bool has_waiting;     /* files that have not been opened yet */
     struct vti_beat beat;
     int64_t now_ns, now_unix_ns, turned_ns; /* monotonic; of the clock; when recent times turned */
@@ -224,7 +239,8 @@ struct vti_live {
     bool has_first;
     uint64_t events, spans, errors, file_bytes, tasks_ended;
     double program_ns,
-        program_wall_ns; /* what recording cost the program, and how long its threads ran */
+        program_wall_ns;    /* what recording cost the program, and how long its threads ran */
+    double program_life_ns; /* how long they have lived */
     uint32_t cpu_count;
     struct vti_rate event_rate, span_rate, byte_rate;
     /* Sums: */
@@ -248,6 +264,9 @@ struct vti_live {
     size_t step_count, step_room;
     struct vti_map *step_processes; /* owned: a step and a process that it was seen in */
     uint64_t step_documents;
+    struct vti_live_tally items, effective;
+    int64_t items_since_unix_ns; /* when these began anew, 0: never; and what had been used then */
+    double items_since_joules;
     /* What is shown: */
     struct vti_live_list processes, threads, span_list, functions, task_groups, task_runs, workers,
         step_list, losses, recordings;
@@ -267,6 +286,8 @@ struct vti_live {
     bool has_family;
     struct vti_source *outside; /* owned: readings of it */
     pid_t pid;
+    int64_t
+        boot_unix_ns; /* when the machine was started, asked once: starts of processes stay what they were */
     struct vti_dask *dask; /* owned, or NULL */
 };
 
@@ -314,11 +335,17 @@ int vti_source_take_cpu(struct vti_source *source, const struct vti_block_header
 int vti_source_take_steps(struct vti_source *source, int64_t until_ns);
 int64_t vti_source_ns(const struct vti_source *source, uint32_t domain, uint64_t ticks);
 
+/* items.c */
+void vti_source_take_counter(struct vti_source *source, const struct vti_event *event);
+uint64_t vti_tally_whole(const struct vti_live_tally *tally); /* for its rate */
+void vti_live_items_reset(struct vti_live *live);
+
 /* readings.c */
 void vti_readings_add(struct vti_readings *readings, int64_t time_ns, uint32_t known,
                       const uint64_t *values);
-void vti_readings_usage(const struct vti_readings *readings, bool is_now,
-                        struct vti_live_usage *usage);
+/* `tree`: of all processes together, which is read also when this one did nothing (the same: it is that). */
+void vti_readings_usage(const struct vti_readings *readings, const struct vti_readings *tree,
+                        bool is_now, struct vti_live_usage *usage);
 double vti_readings_machine(const struct vti_readings *readings); /* cores in use; NaN */
 void vti_usage_unknown(struct vti_live_usage *usage);
 
@@ -344,6 +371,13 @@ int vti_live_show_machine(struct vti_live *live);                 /* show_machin
 int vti_live_show_tasks(struct vti_live *live);                   /* show_tasks.c */
 void *vti_live_list_add(struct vti_live_list *list, size_t item); /* zeroed, or NULL */
 
+/* replaced.c */
+/* Looks whether the name of a file, or of one in a folder, has become that of another recording. 1: all has begun anew with that,
+ * or there is something new to be said about it; 0; VTI_E_NOMEM. */
+int vti_live_follow_name(struct vti_live *live);
+bool vti_live_is_replaced(struct vti_live *live); /* and nobody has begun anew yet */
+bool vti_live_is_young(const char *path);         /* it was written to a moment ago */
+
 /* target.c */
 int vti_live_find_target(struct vti_live *live);
 int vti_live_look_at_folder(struct vti_live *live);
@@ -357,6 +391,8 @@ int vti_live_outside_show(struct vti_live *live);
 /* functions.c */
 void vti_live_functions_fini(struct vti_live *live);
 void vti_live_functions_reset(struct vti_live *live);
+/* What counting calls costs is added; NaN where nobody has asked for functions yet. */
+void vti_live_functions_cost(const struct vti_live *live, struct vti_live_cost *cost);
 
 /* dask.c */
 int vti_live_dask_open(struct vti_live *live);

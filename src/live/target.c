@@ -29,9 +29,7 @@ static pid_t pid_of(const char *text)
     return *end || number <= 0 || number > INT_MAX ? 0 : (pid_t)number;
 }
 
-#define FOLDER_LOOK_NS 500000000
 #define PARENTS_MOST 32
-#define YOUNG_S 10
 
 /* ---- the recording of a process ---------------------------------------------------------------- */
 
@@ -110,6 +108,7 @@ static int open_process(struct vti_live *live, pid_t pid)
     free(live->path);
     live->path = strdup(written.path);
     live->kind = VTI_LIVE_FILE;
+    live->is_of_process = true;
     return live->path ? 0 : vti_fail(VTI_E_NOMEM, "out of memory");
 }
 
@@ -134,6 +133,27 @@ static int is_recording_name(const struct dirent *entry)
     size_t len = strlen(entry->d_name);
 
     return len > 3 && entry->d_name[0] != '.' && !strcmp(entry->d_name + len - 3, ".vt");
+}
+
+/* The number of a spool's file, which counts from 1; 0: it is none. */
+static unsigned long number_in_run(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    const char *dash = strrchr(name ? name + 1 : path, '-');
+
+    return is_spool_name(name ? name + 1 : path) ? strtoul(dash + 1, NULL, 10) : 0;
+}
+
+/* Whether what the run wrote before this file was never read: it was shipped and removed, or gave way, before we came. */
+static bool lacks_before(const struct vti_live *live, const struct vti_source *source)
+{
+    unsigned long number = number_in_run(source->path);
+
+    for (size_t i = 0; i < live->source_count; i++)
+        if (vti_source_is_same_run(live->sources[i], source) &&
+            number_in_run(live->sources[i]->path) + 1 == number)
+            return false;
+    return number > 1;
 }
 
 /* Its sums stay, its memory goes. */
@@ -175,14 +195,6 @@ static bool has_room(const struct vti_live *live)
     return reading < VTI_LIVE_READ_MOST && live->source_count < VTI_LIVE_SOURCES_MOST;
 }
 
-/* One that cannot be opened may just have been begun. */
-static bool is_young(const char *path)
-{
-    struct stat about;
-
-    return !stat(path, &about) && vti_tick_unix() / 1000000000 - about.st_mtim.tv_sec < YOUNG_S;
-}
-
 static int add_file(struct vti_live *live, const char *name)
 {
     char path[PATH_MAX];
@@ -198,10 +210,13 @@ static int add_file(struct vti_live *live, const char *name)
     }
     if (vti_grow(&live->sources, live->source_count, &live->source_room, sizeof *live->sources))
         return vti_fail(VTI_E_NOMEM, "out of memory");
-    if (vti_source_open(&source, live, path) && is_young(path))
+    /* One that cannot be opened may just have been begun. */
+    if (vti_source_open(&source, live, path) && vti_live_is_young(path))
         return 0;
-    if (source)
+    if (source) {
+        live->is_partial |= lacks_before(live, source);
         live->sources[live->source_count++] = source;
+    }
     if (vti_map_add(live->seen, name, strlen(name), &is_new) < 0)
         return vti_fail(VTI_E_NOMEM, "out of memory");
     return source != NULL;
@@ -213,7 +228,7 @@ int vti_live_look_at_folder(struct vti_live *live)
     int count;
     int added = 0;
 
-    if (live->folder_looked_ns && live->now_ns - live->folder_looked_ns < FOLDER_LOOK_NS &&
+    if (live->folder_looked_ns && live->now_ns - live->folder_looked_ns < VTI_LIVE_FOLDER_LOOK_NS &&
         !live->has_waiting)
         return 0;
     live->folder_looked_ns = live->now_ns;

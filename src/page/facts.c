@@ -191,6 +191,8 @@ void vti_page_add_recording(struct vti_page_job *job)
     vti_json_add_int(json, "start_unix_ms", info->start_realtime_ns / 1000000);
     add_time(json, "duration_ns", info->duration_ns);
     vti_json_add_bool(json, "is_closed", !job->recording || info->is_closed);
+    vti_json_add_bool(json, "is_growing",
+                      job->recording && !info->is_closed && job->options->is_growing);
     vti_json_add_uint(json, "events", info->event_count);
     vti_json_add_uint(json, "spans", job->study->stats.span_count);
     vti_json_add_uint(json, "lost_events", job->study->overview.losses.lost_events);

@@ -1,10 +1,12 @@
 /* report.c - everything that a recording holds, as one page: the tables of tables.def and what the directory says. */
 #include "page/report.h"
 
+#include "analyze/program_name.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "page/job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,51 +35,18 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Its command begins with it too: that of a page which is called python-something begins with a program. */
-static bool is_interpreter(const struct vt_process_info *process)
-{
-    const char *first = process->command;
-    size_t len = strcspn(first, " ");
-
-    while (memchr(first, '/', len)) {
-        len--;
-        first++;
-    }
-    return !strncmp(base_name(process->name), "python", 6) && len >= 6 &&
-           !strncmp(first, "python", 6);
-}
-
-/* The program that an interpreter runs: the first word of its command after itself that is no option. NULL: it is none. */
-static char *find_script(const struct vt_process_info *process)
-{
-    const char *at = process->command + strcspn(process->command, " ");
-    size_t len;
-
-    if (!is_interpreter(process))
-        return NULL;
-    do {
-        at += strspn(at, " ");
-        len = strcspn(at, " ");
-        if (len && *at != '-' && *at != '\'')
-            return strndup(at, len);
-        at += len;
-    } while (len && *at);
-    return NULL;
-}
-
-/* What was run: the first process, or the file. */
+/* What was run: the first process, or the file; of a run in several files, which one this is. */
 static void add_title(struct vti_page_job *job)
 {
-    struct vt_process_info process;
-    const char *title = job->file;
-    char *script = NULL;
+    char name[VTI_PROGRAM_NAME];
+    char file[32] = "";
+    char title[VTI_PROGRAM_NAME + 64];
+    bool is_part = job->recording && vti_spool_part(job->recording, file, sizeof file);
 
-    if (job->recording && vt_recording_process(job->recording, 0, &process) && *process.name) {
-        script = find_script(&process);
-        title = script ? script : process.name;
-    }
-    vti_json_add_string(vti_page_directory(job->page), "title", base_name(title));
-    free(script);
+    if (!job->recording || !vti_program_name(job->recording, name))
+        snprintf(name, sizeof name, "%s", base_name(job->file));
+    snprintf(title, sizeof title, "%s%s%s", name, is_part ? ", file " : "", is_part ? file : "");
+    vti_json_add_string(vti_page_directory(job->page), "title", title);
 }
 
 /* What a reader might look for and not find. */
@@ -88,7 +57,11 @@ static void add_notes(struct vti_page_job *job)
     bool has_functions = study->functions.row_count;
     bool has_events = study->info.event_count;
 
-    if (job->recording && !study->info.is_closed)
+    if (job->recording && !study->info.is_closed && job->options->is_growing)
+        vti_page_note(job->page, "open",
+                      "This recording is still being made. The page shows what was there when it "
+                      "was asked for.");
+    else if (job->recording && !study->info.is_closed)
         vti_page_note(job->page, "open",
                       "This recording has no end: it was still growing, or what wrote it was "
                       "stopped. The page shows what was there.");

@@ -18,7 +18,8 @@
 struct vti_page_options {
     uint64_t events; /* rows of spans, of async spans, of counters, of marks; UINT64_MAX: all */
     bool has_no_source;
-    struct vti_energy_stated stated;               /* in the place of what the recording has */
+    bool is_growing;                 /* who asks knows that it is still being recorded */
+    struct vti_energy_stated stated; /* in the place of what the recording has */
     void (*progress)(void *arg, const char *what); /* called when a part begins; or NULL */
     void *progress_arg;
 };

@@ -98,19 +98,18 @@ static int write_process(struct vti_page_job *job, const struct vti_resource_pro
     bool has_cpu = process->last.known >> VTI_RESOURCE_CPU_NS & 1;
     int64_t recorded = vti_page_process(job, process->process);
 
-    return vti_page_row(
-        job->page,
-        (union vti_page_value[]){
-            {process->tree},
-            {process->pid},
-            {process->parent == VT_NONE ? 0 : (uint64_t)process->parent + 1},
-            {(uint64_t)(recorded + 1)},
-            {vti_page_text(job->page, process->name)},
-            {vti_page_text(job->page, process->command)},
-            {.d = (double)process->start_ns},
-            {.d = process->end_ns == INT64_MAX ? NAN : (double)process->end_ns},
-            {.d = process->peak_bytes ? (double)process->peak_bytes : NAN},
-            {.d = has_cpu ? (double)process->last.values[VTI_RESOURCE_CPU_NS] / 1e9 : NAN}});
+    return vti_page_row(job->page,
+                        (union vti_page_value[]){
+                            {process->tree},
+                            {process->pid},
+                            {process->parent == VT_NONE ? 0 : (uint64_t)process->parent + 1},
+                            {(uint64_t)(recorded + 1)},
+                            {vti_page_text(job->page, process->name)},
+                            {vti_page_text(job->page, process->command)},
+                            {.d = (double)process->start_ns},
+                            {.d = process->end_ns == INT64_MAX ? NAN : (double)process->end_ns},
+                            {.d = process->peak_bytes ? (double)process->peak_bytes : NAN},
+                            {.d = has_cpu ? (double)process->cpu_ns / 1e9 : NAN}});
 }
 
 static int write_processes(struct vti_page_job *job)

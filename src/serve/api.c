@@ -71,7 +71,7 @@ enum MHD_Result vti_serve_functions(const struct vti_request *request)
         vti_json_add_uint(&json, "calls", functions[i].calls);
         vti_json_add_double(&json, "self_ns", round(functions[i].self_ns));
         vti_json_add_double(&json, "total_ns", round(functions[i].total_ns));
-        vti_json_add_double(&json, "calls_per_s", round(functions[i].calls_per_s * 10) / 10);
+        vti_json_add_rate(&json, "calls_per_s", functions[i].calls_per_s);
         vti_json_add_double(&json, "self_share", functions[i].self_share);
         vti_json_object_end(&json);
     }
@@ -142,9 +142,11 @@ enum MHD_Result vti_serve_metrics(const struct vti_request *request)
     enum vti_exposition format = vti_accept_choose(
         MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
     struct vti_buf text = {0};
+    size_t count;
     int code;
 
     pthread_mutex_lock(&serve->lock);
+    vti_live_functions(serve->live, &count); /* what counting them costs is known then */
     code = vti_metrics_write(serve->live, format, &text);
     pthread_mutex_unlock(&serve->lock);
     text.failed |= code != 0;

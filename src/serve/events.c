@@ -24,7 +24,8 @@ struct vti_stream {
     uint64_t seq; /* of the state that it got last */
     uint64_t task;
     struct vti_told told;
-    int64_t sent_ns; /* when it got something last */
+    uint32_t replaced; /* the recording that these are of */
+    int64_t sent_ns;   /* when it got something last */
     int64_t turn_ns; /* since when it is the client's turn, or libmicrohttpd's, unless it sleeps */
     struct vti_picture *picture; /* a reference, while it is being sent */
     size_t at;                   /* in `head`, then in the picture, then in `tail` */
@@ -33,10 +34,24 @@ struct vti_stream {
 
 /* ---- with the lock held -------------------------------------------------------------------------- */
 
+/* Numbers begin anew with another recording. */
+static void forget_tasks(struct vti_stream *stream)
+{
+    struct vti_live_summary all;
+
+    vti_live_summary(stream->serve->live, &all);
+    if (all.replaced == stream->replaced)
+        return;
+    stream->replaced = all.replaced;
+    stream->task = 0;
+    stream->told = (struct vti_told){0};
+}
+
 static void add_tasks(struct vti_stream *stream)
 {
     struct vti_json json;
 
+    forget_tasks(stream);
     if (vti_live_stream_last(stream->serve->live) == stream->task)
         return;
     vti_buf_add_text(&stream->tail, "event: tasks\ndata: ");

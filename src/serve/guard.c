@@ -91,6 +91,8 @@ static bool is_our_host(const struct vti_serve *serve, const char *host)
     size_t len = end ? (size_t)(end - host) + 1 : strcspn(host, ":");
     char port[16];
 
+    if (strchr(host, '@')) /* a name and password, and the host behind it */
+        return false;
     for (unsigned i = 0; i < serve->options.host_count; i++)
         if (is_name(host, len, serve->options.hosts[i]))
             return true;
@@ -104,6 +106,29 @@ static bool is_our_origin(const struct vti_serve *serve, const char *origin)
         return is_our_host(serve, origin + 7);
     return !strncasecmp(origin, "https://", 8) && serve->options.host_count &&
            is_our_host(serve, origin + 8);
+}
+
+const char *vti_guard_split(const char *url, char origin[VTI_SERVE_ORIGIN_BYTES])
+{
+    size_t scheme = !strncasecmp(url, "http://", 7) ? 7 : !strncasecmp(url, "https://", 8) ? 8 : 0;
+    size_t len = scheme + strcspn(url + scheme, "/");
+
+    *origin = 0;
+    if (!scheme)
+        return url;
+    /* One that is too long is cut, and then none of ours. */
+    snprintf(origin, VTI_SERVE_ORIGIN_BYTES, "%.*s", (int)len, url);
+    return url[len] ? url + len : "/";
+}
+
+/* What the request line says goes before Host (RFC 9112, 3.2.2). */
+static bool is_for_us(const struct vti_request *request)
+{
+    const char *host = header_of(request, MHD_HTTP_HEADER_HOST);
+
+    if (*request->origin)
+        return is_our_origin(request->serve, request->origin);
+    return host && is_our_host(request->serve, host);
 }
 
 struct counting {
@@ -136,7 +161,6 @@ unsigned vti_guard_check(const struct vti_request *request, const char *method, 
     static const char *const once[] = {
         MHD_HTTP_HEADER_HOST, MHD_HTTP_HEADER_ORIGIN,         MHD_HTTP_HEADER_AUTHORIZATION,
         "Sec-Fetch-Site",     MHD_HTTP_HEADER_CONTENT_LENGTH, MHD_HTTP_HEADER_TRANSFER_ENCODING};
-    const char *host = header_of(request, MHD_HTTP_HEADER_HOST);
     const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);
     const char *site = header_of(request, "Sec-Fetch-Site");
 
@@ -146,7 +170,7 @@ unsigned vti_guard_check(const struct vti_request *request, const char *method, 
             *why = "a header that must be there once came twice";
             return MHD_HTTP_BAD_REQUEST;
         }
-    if (!host || !is_our_host(request->serve, host)) {
+    if (!is_for_us(request)) {
         *why = "Host is not an address of this server (see --host)";
         return MHD_HTTP_FORBIDDEN;
     }

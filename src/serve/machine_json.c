@@ -1,4 +1,4 @@
-/* machine_json.c - what is not of the program itself in a state as JSON: resources, energy, losses, cost, shipper, cluster. */
+/* machine_json.c - what is not of the program itself in a state as JSON: resources, energy, items, losses, cost, shipper, cluster. */
 #include "serve/serve.h"
 
 #include <math.h>
@@ -52,6 +52,26 @@ static void add_energy(struct vti_json *json, const struct vti_live *live)
     vti_json_object_end(json);
 }
 
+static void add_items(struct vti_json *json, const struct vti_live *live)
+{
+    struct vti_live_items items;
+
+    vti_live_items(live, &items);
+    if (!items.is_counted) {
+        vti_json_add_null(json, "items");
+        return;
+    }
+    vti_json_key(json, "items");
+    vti_json_object(json);
+    vti_json_add_double(json, "raw", items.raw);
+    vti_json_add_double(json, "effective", items.effective);
+    vti_json_add_rate(json, "raw_per_s", items.raw_per_s);
+    vti_json_add_rate(json, "effective_per_s", items.effective_per_s);
+    vti_json_add_double(json, "wall_s", items.wall_s);
+    vti_json_add_double(json, "j_per_1000", items.joules_per_1000);
+    vti_json_object_end(json);
+}
+
 static void add_losses(struct vti_json *json, const struct vti_live *live)
 {
     size_t count;
@@ -77,7 +97,7 @@ static void add_cost(struct vti_json *json, const struct vti_serve *serve)
     vti_live_cost(serve->live, &cost);
     vti_json_key(json, "cost");
     vti_json_object(json);
-    vti_json_add_double(json, "program_ns", round(cost.program_ns));
+    vti_json_add_rate(json, "program_ns", round(cost.program_ns));
     vti_json_add_rate(json, "program_share", cost.program_share);
     vti_json_add_rate(json, "drainer_cpu", cost.drainer_cpu);
     vti_json_add_rate(json, "server_cpu", cost.own_cpu);
@@ -136,6 +156,7 @@ void vti_state_add_machine(struct vti_json *json, const struct vti_serve *serve)
 {
     add_resources(json, serve->live);
     add_energy(json, serve->live);
+    add_items(json, serve->live);
     add_losses(json, serve->live);
     add_cost(json, serve);
     add_ship(json, serve->live);

@@ -28,6 +28,7 @@
 #define TELL_NS 248000000  /* between two states for listeners: four times a second */
 #define BUDGET_NS 50000000 /* of work with the lock held */
 #define PAUSE_MS 2         /* for others to get the lock, while there is more to do */
+#define LAST_MS 500        /* for readers of `run --live` to ask for the last of everything */
 #define END_MS 500         /* for listeners to hear that it is over */
 
 static int say_error(int code)
@@ -145,13 +146,23 @@ static int begin(struct vti_serve *serve)
     return code < 0 ? code : vti_server_start(serve);
 }
 
-/* What was written last is shown once more, before all of it is over. */
+/* What was written last is shown once more, before all of it is over. Who looks at a program that has ended has a moment to ask for what is
+ * not in the state: its functions. */
 static void show_last(struct vti_serve *serve)
 {
+    struct vti_live_summary all;
+    bool has_readers;
+
     pthread_mutex_lock(&serve->lock);
     if (vti_live_refresh(serve->live, BUDGET_NS) >= 0)
         serve->seq++;
+    vti_live_summary(serve->live, &all);
+    has_readers = serve->stream_count > 0;
+    serve->refreshed_ns = vti_tick_now();
+    vti_streams_wake(serve);
     pthread_mutex_unlock(&serve->lock);
+    if (has_readers && !all.is_growing && serve->options.parent)
+        usleep(LAST_MS * 1000);
 }
 
 static void end(struct vti_serve *serve)

@@ -33,6 +33,7 @@ extern char **environ;
 static struct {
     char *path;        /* owned: of what is being made, or was made last */
     struct stat about; /* of it, when it was begun */
+    bool is_growing;   /* likewise */
     int fd;            /* the page; -1: none */
     char why[MESSAGE_BYTES];
     bool is_running;
@@ -51,16 +52,18 @@ static bool is_same(const struct stat *a, const struct stat *b)
 
 /* ---- the process --------------------------------------------------------------------------------- */
 
-static int start(const char *path, const char *page, int err, pid_t *pid)
+static int start(const char *path, bool is_growing, const char *page, int err, pid_t *pid)
 {
     static const char *const places[] = {"venturi", "../../bin/venturi"};
     char program[PATH_MAX];
-    char *words[] = {program, "report", (char *)path, "-o", (char *)page, NULL};
+    char *words[] = {program, "report", (char *)path, "-o", (char *)page, NULL, NULL};
     posix_spawn_file_actions_t actions;
     int code;
 
     if (!vti_beside_find(places, sizeof places / sizeof *places, program, sizeof program))
         return vti_fail(VTI_E_NOT_FOUND, "the program venturi is not beside this one");
+    if (is_growing)
+        words[5] = "--growing";
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, err, 1);
@@ -104,7 +107,7 @@ static void *make(void *arg)
     code = mkdtemp(folder) ? 0 : vti_fail_errno(VTI_E_WRITE, "%s: cannot make it", folder);
     snprintf(page, sizeof page, "%s/page.html", folder);
     if (!code)
-        code = start(report.path, page, err, &pid);
+        code = start(report.path, report.is_growing, page, err, &pid);
     pthread_mutex_lock(&serve->lock);
     report.pid = code ? 0 : pid;
     pthread_mutex_unlock(&serve->lock);
@@ -133,6 +136,18 @@ static void *make(void *arg)
 
 /* ---- asking: on libmicrohttpd's thread ----------------------------------------------------------- */
 
+/* With the lock held. */
+static bool is_growing(const struct vti_serve *serve, const char *path)
+{
+    size_t count;
+    const struct vti_live_recording *list = vti_live_recordings(serve->live, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].path, path))
+            return !list[i].is_closed;
+    return false;
+}
+
 /* With the lock held. 0: wait; 1: it is there; else a status of HTTP. */
 static unsigned look(struct vti_serve *serve, const char *path, const struct stat *about)
 {
@@ -151,6 +166,7 @@ static unsigned look(struct vti_serve *serve, const char *path, const struct sta
     free(report.path);
     report.path = strdup(path);
     report.about = *about;
+    report.is_growing = is_growing(serve, path);
     report.is_running = report.path && !pthread_create(&report.thread, NULL, make, serve);
     report.has_thread = report.is_running;
     return report.is_running ? 0 : MHD_HTTP_SERVICE_UNAVAILABLE;

@@ -34,6 +34,7 @@
 #define VTI_SERVE_BUFFER 65536 /* of a socket: what nobody reads fills it soon, and is seen */
 #define VTI_SERVE_TOKEN_BYTES 128
 #define VTI_SERVE_HOSTS 8
+#define VTI_SERVE_ORIGIN_BYTES 300 /* http://HOST:PORT before a path */
 
 struct vti_serve_options {
     const char *target;
@@ -89,6 +90,7 @@ struct vti_request {
     struct vti_serve *serve;
     struct MHD_Connection *connection;
     const char *path;
+    char origin[VTI_SERVE_ORIGIN_BYTES]; /* that stood before the path; "": nothing did */
     bool is_head;
     bool is_again; /* it was suspended, and is asked once more */
     bool *again;   /* set by who suspends it */
@@ -115,6 +117,9 @@ bool vti_ask_number(const struct vti_request *request, const char *name, int64_t
                     int64_t most, int64_t otherwise, int64_t *value, const char **bad);
 
 /* ---- guard.c ------------------------------------------------------------------------------------ */
+
+/* Takes what stands before the path apart from it: proxies write `GET http://HOST:PORT/PATH`. The path; `origin` is "" if it is all there is. */
+const char *vti_guard_split(const char *url, char origin[VTI_SERVE_ORIGIN_BYTES]);
 
 /* 0: may go on; else the status of the refusal and why, a literal. */
 unsigned vti_guard_check(const struct vti_request *request, const char *method, const char **why);

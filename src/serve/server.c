@@ -115,7 +115,6 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
     bool again = false;
     struct vti_request request = {.serve = arg,
                                   .connection = connection,
-                                  .path = url,
                                   .is_head = !strcmp(method, "HEAD"),
                                   .is_again = *context == &waits,
                                   .again = &again};
@@ -125,6 +124,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 
     (void)version;
     (void)upload;
+    request.path = vti_guard_split(url, request.origin);
     if (*upload_bytes) {
         *upload_bytes = 0;
         return MHD_YES;

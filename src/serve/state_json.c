@@ -234,6 +234,10 @@ static void add_summary(struct vti_json *json, const struct vti_serve *serve)
     vti_json_add_bool(json, "is_growing", all.is_growing);
     vti_json_add_double(json, "caught_up", round(all.caught_up * 1000) / 1000);
     vti_json_add_ms(json, "start_ms", all.start_unix_ns);
+    vti_json_add_ms(json, "since_ms", all.since_unix_ns);
+    vti_json_add_bool(json, "is_partial", all.is_partial);
+    vti_json_add_uint(json, "replaced", all.replaced);
+    vti_json_add_string(json, "notice", all.notice);
     vti_json_add_ms(json, "last_ms", all.last_unix_ns);
     vti_json_add_int(json, "duration_ns", all.duration_ns);
     vti_json_add_uint(json, "events", all.events);

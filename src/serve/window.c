@@ -179,13 +179,13 @@ static uint32_t depth_limit(const struct vt_window *window, uint64_t *left_out)
 }
 
 static void add_track(struct vti_json *json, vt_recording *recording,
-                      const struct vt_window *window, uint32_t at, bool with_rects,
-                      uint32_t deepest, struct names *names)
+                      const struct vt_window *window, uint32_t id, const float *busy,
+                      bool with_rects, uint32_t deepest, struct names *names)
 {
     struct vt_track_info track;
     struct vt_process_info process;
 
-    vt_recording_track_by_id(recording, window->tracks[at], &track);
+    vt_recording_track_by_id(recording, id, &track);
     vt_recording_process_by_id(recording, track.process, &process);
     vti_json_object(json);
     vti_json_add_uint(json, "track", track.id);
@@ -194,7 +194,7 @@ static void add_track(struct vti_json *json, vt_recording *recording,
     vti_json_add_string(json, "name", track.name);
     vti_json_add_uint(json, "deepest", track.deepest);
     vti_json_key(json, "busy");
-    add_base64(json, window->busy + (size_t)at * window->pixels, window->pixels);
+    add_base64(json, busy, window->pixels);
     if (with_rects)
         add_rects(json, recording, window, track.id, deepest, names);
     vti_json_object_end(json);
@@ -203,6 +203,42 @@ static void add_track(struct vti_json *json, vt_recording *recording,
 struct question {
     int64_t number, from_ns, to_ns, pixels, with_rects, track;
 };
+
+/* All that have something in the window, or the one that was asked for, whether it has or not. */
+static void add_tracks(struct vti_json *json, vt_recording *recording,
+                       const struct vt_window *window, const struct question *question,
+                       uint32_t deepest, struct names *names)
+{
+    static const float idle[PIXELS_MOST];
+    uint32_t asked = (uint32_t)question->track;
+    struct vt_track_info track;
+    bool is_shown = question->track < 0;
+
+    for (uint32_t i = 0; i < window->track_count; i++) {
+        if (question->track >= 0 && window->tracks[i] != asked)
+            continue;
+        add_track(json, recording, window, window->tracks[i],
+                  window->busy + (size_t)i * window->pixels, question->with_rects, deepest, names);
+        is_shown = true;
+    }
+    for (uint32_t i = 0; !is_shown && vt_recording_track(recording, i, &track); i++)
+        if (track.id == asked)
+            add_track(json, recording, window, asked, idle, question->with_rects, deepest, names);
+}
+
+/* When the last thing happened. Times are from when recording began, which is before the first of them: the duration is less. */
+static int64_t end_of(const vt_recording *recording)
+{
+    struct vt_process_info process;
+    struct vt_track_info track;
+    int64_t end_ns = 1;
+
+    for (uint32_t i = 0; vt_recording_process(recording, i, &process); i++)
+        end_ns = process.end_ns > end_ns ? process.end_ns : end_ns;
+    for (uint32_t i = 0; vt_recording_track(recording, i, &track); i++)
+        end_ns = track.end_ns >= end_ns && track.end_ns < INT64_MAX ? track.end_ns + 1 : end_ns;
+    return end_ns;
+}
 
 static int write_window(struct vti_json *json, vt_recording *recording, struct question *question)
 {
@@ -215,7 +251,7 @@ static int write_window(struct vti_json *json, vt_recording *recording, struct q
 
     vt_recording_info(recording, &info);
     if (question->to_ns == INT64_MAX)
-        question->to_ns = info.duration_ns > 0 ? info.duration_ns : 1;
+        question->to_ns = end_of(recording);
     if (question->to_ns <= question->from_ns)
         return vti_fail(VTI_E_USAGE, "from: must be before to");
     code = vti_map_create(&names.map);
@@ -239,9 +275,7 @@ static int write_window(struct vti_json *json, vt_recording *recording, struct q
     vti_json_add_uint(json, "more", left_out);
     vti_json_key(json, "tracks");
     vti_json_array(json);
-    for (uint32_t i = 0; i < window.track_count; i++)
-        if (question->track < 0 || window.tracks[i] == (uint32_t)question->track)
-            add_track(json, recording, &window, i, question->with_rects, deepest, &names);
+    add_tracks(json, recording, &window, question, deepest, &names);
     vti_json_array_end(json);
     vti_json_key(json, "names");
     vti_json_array(json);

@@ -349,6 +349,7 @@ static int take_event(struct traces *traces, struct vti_batch *batch, const stru
     struct vti_trace_open *done[2];
     int code;
 
+    traces->outside += event->kind == VTI_EVENT_BEGIN && !is_quiet(traces);
     if (event->kind != VTI_EVENT_ASYNC_BEGIN && event->kind != VTI_EVENT_ASYNC_END &&
         event->kind != VTI_EVENT_ASYNC_ATTR)
         return 0;

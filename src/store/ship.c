@@ -5,6 +5,7 @@
 #include "store/ship_impl.h"
 
 #include "base/error.h"
+#include "model/fact_blocks.h"
 #include "model/model.h"
 
 #include <fcntl.h>
@@ -48,14 +49,29 @@ static bool is_taken(const struct vti_ship *ship, const struct vti_maker *maker)
     return maker->kinds & ship->options->type->kinds;
 }
 
+static void end_makers(struct vti_ship *ship, struct follow *follow)
+{
+    struct vti_ship_file *file = follow->name ? vti_ship_state_find(&ship->state, follow->name)
+                                              : NULL;
+
+    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++) {
+        const struct vti_maker *maker = vti_maker_at(i);
+        uint64_t outside;
+
+        if (!follow->makers[i])
+            continue;
+        outside = maker->outside ? maker->outside(follow->makers[i]) : 0;
+        ship->result->now.outside += outside;
+        if (file)
+            file->beyond.outside += outside;
+        maker->close(follow->makers[i]);
+        follow->makers[i] = NULL;
+    }
+}
+
 static void end_follow(struct vti_ship *ship, struct follow *follow)
 {
-    for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++)
-        if (follow->makers[i]) {
-            if (vti_maker_at(i)->outside)
-                ship->result->now.outside += vti_maker_at(i)->outside(follow->makers[i]);
-            vti_maker_at(i)->close(follow->makers[i]);
-        }
+    end_makers(ship, follow);
     vt_recording_close(follow->recording);
     if (follow->fd >= 0)
         close(follow->fd);
@@ -150,6 +166,8 @@ static int commit(struct vti_ship *ship, const struct follow *follow, size_t mak
     vti_maker_at(maker)->position(follow->makers[maker], &file->at[maker]);
     for (size_t i = 0; i < ship->batch.count; i++)
         file->sent += ship->batch.documents[i].kind == VTI_DOCUMENT_STEP;
+    for (size_t i = 0; i < ship->batch.count; i++)
+        file->told += ship->batch.documents[i].fate != VTI_FATE_PASSED;
     return save(ship);
 }
 
@@ -168,6 +186,22 @@ static void count_unsent(struct vti_ship *ship, const struct follow *follow, siz
              vti_maker_at(maker)->name, ship->options->type->name,
              ship->is_folder ? "their recordings are kept (--only names what is meant)"
                              : "they are in the recording only");
+    ship->options->say(line);
+}
+
+/* Entries of a merged recording are numbered anew: nobody can know them for those of its parts. Traces have their own ids. */
+static void warn_merged(struct vti_ship *ship, const struct follow *follow)
+{
+    struct vti_bytes parts;
+    char line[400];
+
+    if (ship->has_said_merged || ship->batch.documents[0].kind != VTI_DOCUMENT_STEP ||
+        !vti_recording_meta(follow->recording, "merged", &parts))
+        return;
+    ship->has_said_merged = true;
+    snprintf(line, sizeof line,
+             "%.200s was merged: if its parts are sent too, their steps will be there twice",
+             follow->name);
     ship->options->say(line);
 }
 
@@ -196,6 +230,7 @@ static int drain(struct vti_ship *ship, struct follow *follow, size_t maker)
             vti_batch_clear(&ship->batch);
             continue;
         }
+        warn_merged(ship, follow);
         code = vti_ship_deliver(ship);
         if (!code)
             code = commit(ship, follow, maker);
@@ -225,6 +260,8 @@ static int finish(struct vti_ship *ship, struct follow *follow)
     int code;
 
     note_lost(follow, file);
+    end_makers(ship, follow);
+    vti_ship_beyond_note(&file->beyond, follow->recording);
     file->is_done = true;
     code = vti_ship_state_save(&ship->state, ship->options->settings->shown);
     if (code && code != VTI_E_DISK_FULL)
@@ -453,6 +490,8 @@ static void end(struct follower *follower)
     if (ship->store)
         ship->options->type->close(ship->store);
     vti_ship_look_around(ship);
+    for (size_t i = 0; i < ship->state.count && ship->is_folder; i++)
+        ship->result->kept += vti_ship_is_all_there_is(ship, &ship->state.files[i]);
     ship->result->all = ship->state.counts;
     ship->result->all.lost = ship->lost;
     ship->result->all.unsent = ship->unsent;

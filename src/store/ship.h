@@ -31,23 +31,36 @@ struct vti_ship_options {
 
 /* What happened since the state was begun. */
 struct vti_ship_counts {
-    uint64_t shipped;     /* documents that the store has */
-    uint64_t repeated;    /* of them: were there already */
-    uint64_t retried;     /* times that a document was sent again */
-    uint64_t dead;        /* dead letters */
-    uint64_t lost;        /* never came to be documents: buffers, disk or spool were full */
-    uint64_t unsent;      /* steps or traces that this kind of store does not take */
-    uint64_t outside;     /* spans of no trace: in this run only */
+    uint64_t shipped;  /* documents that the store has */
+    uint64_t repeated; /* of them: were there already */
+    uint64_t retried;  /* times that a document was sent again */
+    uint64_t dead;     /* dead letters */
+    uint64_t lost;     /* never came to be documents: buffers, disk or spool were full */
+    uint64_t unsent;   /* steps or traces that this kind of store does not take */
+    uint64_t outside;  /* spans of no trace that are still in their recording: in this run only */
     uint64_t lost_events; /* of span and trace events that gave way to the spool's limit */
     uint64_t bytes, requests;
 };
 
+/* What no store has a place for. */
+struct vti_ship_beyond {
+    uint64_t outside; /* spans of no trace */
+    uint32_t
+        kinds; /* of blocks, bits 1 << VTI_CALL_TREE and so on: those of vti_ship_beyond_text() */
+};
+
+/* "5 spans outside of any trace, functions, resources"; "" if there is nothing. */
+void vti_ship_beyond_text(const struct vti_ship_beyond *beyond, char *to, size_t room);
+
 struct vti_ship_result {
     struct vti_ship_counts now; /* in this run: shipped, repeated, retried, dead, bytes, requests */
     struct vti_ship_counts all;
-    bool has_rest;      /* it ended with documents that could have been sent */
-    uint64_t bad_lines; /* of dead letters to send again: they are none */
-    bool is_held;       /* because the store did not let us in: see why */
+    uint64_t deleted;            /* files of a spool, in this run, … */
+    uint64_t kept;               /* … and those that stay because nothing of them was sent */
+    struct vti_ship_beyond gone; /* what was deleted with them */
+    bool has_rest;               /* it ended with documents that could have been sent */
+    uint64_t bad_lines;          /* of dead letters to send again: they are none */
+    bool is_held;                /* because the store did not let us in: see why */
     char why[400];
     char dead_path[1024]; /* "" if there is none */
 };

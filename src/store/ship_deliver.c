@@ -116,7 +116,8 @@ void vti_ship_set_mood(struct vti_ship *ship, enum vti_ship_mood mood, const cha
         snprintf(again, sizeof again, ", trying again for %g s (--give-up)",
                  ship->options->give_up_ms / 1e3);
     if (is_bad && (!was_bad || !is_same_reason(ship->why, why))) {
-        snprintf(line, sizeof line, "%s; everything is kept%s", why, again);
+        snprintf(line, sizeof line, "%s; everything is kept%s%s", why,
+                 ship->is_folder ? " up to the limit of the spool" : "", again);
         if (!ship->options->is_once || mood == VTI_SHIP_AWAY)
             ship->options->say(line);
         is_news = true;

@@ -19,6 +19,8 @@ struct vti_ship_file {
     uint64_t sent;   /* documents of steps */
     uint64_t lost;   /* of the recording, as far as it was read */
     uint64_t unsent; /* documents that this store does not take: they are only here */
+    uint64_t told;   /* documents of any kind that the store has, or that are dead letters */
+    struct vti_ship_beyond beyond; /* what else is in it */
     struct vti_position at[VTI_MAKERS_MOST];
 };
 
@@ -142,6 +144,7 @@ struct vti_ship {
     bool has_said_disk;
     bool has_said_other; /* a state of another store cannot be read */
     bool has_said_unsent;
+    bool has_said_merged;
     enum vti_ship_mood mood;
     char why[400];       /* of being away or held */
     int64_t progress_ns; /* monotonic; of the last document that was taken */
@@ -178,7 +181,16 @@ unsigned vti_ship_backoff(unsigned try, unsigned most_ms);
 /* Finds all places, takes the lock, reads the state and opens the store. The descriptor of the lock is the caller's in every case; -1: none. */
 int vti_ship_begin(struct vti_ship *ship, int *lock_fd);
 
+/* ---- ship_beyond.c: what of a recording is no document ------------------------------------------- */
+
+/* Adds what blocks of the recording hold; `outside` is counted by the makers. */
+void vti_ship_beyond_note(struct vti_ship_beyond *beyond, const vt_recording *recording);
+
 /* ---- ship_tidy.c: recordings of a spool that are sent ------------------------------------------ */
+
+/* A program that nobody traces gives no document: its recording is all that there is of it. Once there are documents, a file without any is a minute
+ * in which nothing came. */
+bool vti_ship_is_all_there_is(const struct vti_ship *ship, const struct vti_ship_file *file);
 
 /* Deletes it, if it is a spool's and nobody else needs it; `fd` is of the file. True: it is gone, and so is its state. */
 bool vti_ship_delete(struct vti_ship *ship, const char *name, int fd);

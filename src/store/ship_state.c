@@ -129,6 +129,14 @@ static bool read_unsent(struct vti_ship_state *state, const char *line)
     return sscanf(line, "unsent %" SCNu64, to) == 1;
 }
 
+static bool read_told(struct vti_ship_state *state, const char *line)
+{
+    struct vti_ship_file *file = state->count ? &state->files[state->count - 1] : NULL;
+
+    return file && sscanf(line, "told %" SCNu64 " %" SCNu64 " %" SCNu32, &file->told,
+                          &file->beyond.outside, &file->beyond.kinds) == 3;
+}
+
 static bool read_line(struct vti_ship_state *state, const char *line)
 {
     struct vti_ship_counts *counts = &state->counts;
@@ -144,6 +152,8 @@ static bool read_line(struct vti_ship_state *state, const char *line)
         return read_file_line(state, line);
     if (!strncmp(line, "unsent ", 7))
         return read_unsent(state, line);
+    if (!strncmp(line, "told ", 5))
+        return read_told(state, line);
     if (!strncmp(line, "at ", 3))
         return read_position(state, line);
     return true; /* of a newer version */
@@ -214,6 +224,8 @@ static void write_file(struct vti_buf *out, const struct vti_ship_file *file)
                    file->lost, file->name);
     if (file->unsent)
         vti_buf_printf(out, "unsent %" PRIu64 "\n", file->unsent);
+    vti_buf_printf(out, "told %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", file->told,
+                   file->beyond.outside, file->beyond.kinds);
     for (size_t i = 0; i < VTI_MAKERS_MOST && vti_maker_at(i); i++)
         vti_buf_printf(out, "at %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                        vti_maker_at(i)->name, file->at[i].words[0], file->at[i].words[1],

@@ -30,11 +30,20 @@ static bool is_needed_elsewhere(struct vti_ship *ship, const char *name)
     return true;
 }
 
+bool vti_ship_is_all_there_is(const struct vti_ship *ship, const struct vti_ship_file *file)
+{
+    /* --only says that the rest is not meant. */
+    return ship->options->kinds == UINT32_MAX && file->is_done && !file->told && !file->unsent &&
+           vti_spool_is_name(file->name) && !ship->result->now.shipped && !ship->result->now.dead;
+}
+
 static bool can_delete(struct vti_ship *ship, const char *name, int fd)
 {
     const struct vti_ship_file *file = vti_ship_state_find(&ship->state, name);
 
     if (file && file->unsent) /* of that there is nothing elsewhere; who sends it deletes it */
+        return false;
+    if (file && vti_ship_is_all_there_is(ship, file))
         return false;
     return ship->is_folder && !ship->options->keeps_files && vti_spool_is_name(name) &&
            !is_needed_elsewhere(ship, name) && !flock(fd, LOCK_EX | LOCK_NB);
@@ -54,10 +63,19 @@ void vti_ship_forget(struct vti_ship *ship, const char *name)
 bool vti_ship_delete(struct vti_ship *ship, const char *name, int fd)
 {
     char path[PATH_MAX * 2];
+    const struct vti_ship_file *file = vti_ship_state_find(&ship->state, name);
+    struct vti_ship_result *result = ship->result;
 
     snprintf(path, sizeof path, "%s/%s", ship->folder, name);
     if (!can_delete(ship, name, fd) || unlink(path))
         return false;
+    result->deleted++;
+    if (file) {
+        result->gone.outside += file->beyond.outside;
+        result->gone.kinds |= file->beyond.kinds;
+        result->now.outside -= file->beyond.outside < result->now.outside ? file->beyond.outside
+                                                                          : result->now.outside;
+    }
     vti_ship_forget(ship, name);
     return true;
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define BAR 20
 
@@ -124,7 +125,9 @@ static void say_events(char *line, const struct vti_live_summary *summary, struc
 {
     struct vti_live_cost cost;
     char text[2][VTI_NUMBER_BYTES];
+    size_t count;
 
+    vti_live_functions(live, &count); /* what counting them costs is known then */
     vti_live_cost(live, &cost);
     part(line, "events %s (%s/s)", vti_text_count(text[0], summary->events),
          vti_text_count(text[1], (uint64_t)fmax(summary->events_per_s, 0)));
@@ -135,6 +138,61 @@ static void say_events(char *line, const struct vti_live_summary *summary, struc
         part(line, "cost %s", vti_text_share(text[0], cost.program_share));
     if (!isnan(cost.own_cpu))
         part(line, "top itself %.1f%%", cost.own_cpu * 100);
+}
+
+/* Few are counted with their fractions. */
+static const char *rate_text(char text[VTI_NUMBER_BYTES], double rate)
+{
+    if (rate >= 100)
+        return vti_text_count(text, (uint64_t)rate);
+    snprintf(text, VTI_NUMBER_BYTES, "%.3g", rate);
+    return text;
+}
+
+/* Of what goes on, over the last second; of what is over, on average. */
+static void say_count(char *line, const char *what, double count, double per_s, double wall_s,
+                      bool is_growing)
+{
+    char text[2][VTI_NUMBER_BYTES];
+    double rate = is_growing ? per_s : count / wall_s;
+
+    vti_text_count(text[0], (uint64_t)fmin(count, 0x1p63));
+    if (isnan(rate))
+        part(line, "%s %s", what, text[0]);
+    else
+        part(line, "%s %s (%s/s)", what, text[0], rate_text(text[1], rate));
+}
+
+static void say_items(char *line, bool is_growing, struct vti_live *live)
+{
+    struct vti_live_items items;
+
+    vti_live_items(live, &items);
+    if (!items.is_counted)
+        return;
+    say_count(line, "items", items.raw, items.raw_per_s, items.wall_s, is_growing);
+    if (items.has_effective)
+        say_count(line, "effective", items.effective, items.effective_per_s, items.wall_s,
+                  is_growing);
+    if (!isnan(items.joules_per_1000))
+        part(line, "%.3g J for 1,000", items.joules_per_1000);
+}
+
+/* What is not to be taken as it stands. */
+static void say_notice(char *line, const struct vti_live_summary *summary)
+{
+    char text[200];
+    time_t since = (time_t)(summary->since_unix_ns / 1000000000);
+    struct tm local;
+
+    if (*summary->notice) {
+        harmless(text, sizeof text, summary->notice, 160);
+        part(line, "%s", text);
+    }
+    if (!summary->is_partial || !localtime_r(&since, &local))
+        return;
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
+    part(line, "counted since %s: earlier files are gone", text);
 }
 
 static void say_ship(char *line, struct vti_live *live)
@@ -166,6 +224,10 @@ void vti_top_head_make(struct vti_top_head *head, struct vti_live *live)
     at += *head->lines[at] != 0;
     say_events(head->lines[at++], &summary, live);
     head->has_losses = summary.lost_events > 0;
+    say_items(head->lines[at], summary.is_growing, live);
+    at += *head->lines[at] != 0;
+    say_notice(head->lines[at], &summary);
+    at += *head->lines[at] != 0;
     say_ship(head->lines[at], live);
     at += *head->lines[at] != 0;
     head->count = at;

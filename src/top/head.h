@@ -4,7 +4,7 @@
 
 #include "live/live.h"
 
-#define VTI_TOP_HEAD_LINES 4
+#define VTI_TOP_HEAD_LINES 6
 #define VTI_TOP_LINE 512
 
 struct vti_top_head {

@@ -5,11 +5,13 @@
 #include "cli/render.h"
 #include "top/terminal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define CATCH_UP_NS 20000000
+#define RATES_NS 3000000000
 
 static void pause_for(int64_t ns)
 {
@@ -71,6 +73,38 @@ static int first_look(struct vti_top *top)
     return code;
 }
 
+/* Whether there is something to say of the last second: it takes two readings, and two counts of calls. */
+static bool has_rates(struct vti_top *top)
+{
+    struct vti_live_summary summary;
+    struct vti_live_resources use;
+    const struct vti_live_function *functions;
+    size_t count;
+
+    vti_live_summary(top->live, &summary);
+    vti_live_resources(top->live, &use);
+    functions = vti_live_functions(top->live, &count);
+    if (isnan(use.usage.cpu) || !use.processes)
+        return false;
+    if (summary.kind == VTI_LIVE_PROCESS)
+        return true;
+    return top->is_chosen && (!count || !isnan(functions[0].calls_per_s));
+}
+
+/* The first that is shown is often the only one: it waits a little for what a program has to say. */
+static int await_rates(struct vti_top *top)
+{
+    int code = 0;
+
+    for (int64_t left = RATES_NS;
+         left > 0 && !code && !vti_terminal_is_ending() && !vti_top_is_over(top) && !has_rates(top);
+         left -= CATCH_UP_NS) {
+        pause_for(CATCH_UP_NS);
+        code = vti_top_look(top);
+    }
+    return code;
+}
+
 int vti_top_plain(struct vti_top *top)
 {
     int code = first_look(top);
@@ -80,6 +114,8 @@ int vti_top_plain(struct vti_top *top)
         if (!vti_top_is_over(top)) {
             pause_for(top->interval_ns);
             code = vti_top_look(top);
+            if (!code && !round)
+                code = await_rates(top);
             if (code || vti_terminal_is_ending())
                 break;
         }

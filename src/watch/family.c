@@ -186,7 +186,8 @@ struct vti_watched *vti_family_add(struct vti_family *family, pid_t pid)
     family->count++;
     memset(family->looked, 0, sizeof family->looked); /* its children were others' until now */
     if (watched->now.has_stat && watched->now.start_clock < family->begin_clock) {
-        take_off(family, watched);
+        if (!family->has_past)
+            take_off(family, watched);
         family->is_below_due = true; /* it may have children already */
     }
     return watched;

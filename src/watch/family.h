@@ -56,7 +56,8 @@ struct vti_family {
     uint32_t count;              /* of watched */
     uint32_t number;             /* that was given last */
     uint32_t kept_most;          /* processes whose files stay open */
-    uint64_t begin_clock;        /* what began before has not used all of it in our time */
+    uint64_t begin_clock;        /* what began before has not used all of it in our time … */
+    bool has_past;               /* … and counts with all of it nevertheless */
     pid_t last_pid, pid_before;  /* the machine's newest number, a round ago and two */
     uint64_t looked[2]
                    [VTI_LOOKED_BITS / 64]; /* numbers that were seen to be others', in two rounds */

@@ -188,7 +188,9 @@ def test_legend_is_of_what_is_there(venturi, bench_file):
         content["benches"][0]["quantities"] = [row for row in content["benches"][0]["quantities"] if row["name"] != "wall"]
 
     both = [bench_file(name, SAME) for name in ("a.json", "b.json")]
-    assert "in parentheses" in venturi("check", *both, check=0).stdout
+    text = venturi("check", *both, check=0).stdout
+    assert "in parentheses" in text and "(Change: middle of the pairs (Hodges-Lehmann), not the ratio of the medians)\n" in text
+    assert "Hodges-Lehmann" in venturi("check", "--markdown", *both, check=0).stdout
     text = venturi("check", *(edited(path, without_wall) for path in both), check=0).stdout
     assert "cpu" in text and "(" not in text.split("Quantity")[1].split("cpu")[0] and "in parentheses" not in text
 

@@ -348,6 +348,17 @@ def test_power_that_changes(energy, tmp_path):
     assert rows(energy(tmp_path / "out.vt"))["late"][0] == pytest.approx(40)
 
 
+def test_a_little_is_not_nothing(venturi, tmp_path):
+    recording = Metered(joules=[(2, )] * 10 + [(8, )] * 10)
+    recording.main()
+    for site, name in ((10, "often"), (11, "once")):
+        recording.function(site, name, site)
+    recording.calls((1, 0, 10), (2, 0, 11))
+    recording.looks(lambda i: (2 if i == 0 else 1, 0))
+    lines = venturi("energy", saved(recording, tmp_path), check=0).stdout.splitlines()
+    assert " <1% " in next(line for line in lines if "once" in line)
+
+
 def test_limit_and_default(venturi, energy, tmp_path):
     recording = Metered()
     recording.main()

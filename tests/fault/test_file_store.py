@@ -45,6 +45,11 @@ def test_files_that_hold_no_traces(tmp_path):
             assert done.returncode == 2 and done.stderr.count("\n") == 1 and path.name in done.stderr, done.stderr
 
 
+def test_what_can_be_read_is_named(tmp_path):
+    done = venturi("trace", "list", "--from", "mongodb://x", check=False)
+    assert done.returncode == 2 and "there are " in done.stderr and done.stderr.endswith(", elasticsearch, opensearch, http, https, file\n"), done.stderr
+
+
 OUTSIDE = trace_stores.PROGRAM.replace('trace.init("K")\n', "").replace("print(trace.get().get_base_id())\n", """
 trace.init("K")
 with trace.Trace("inside"):

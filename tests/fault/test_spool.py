@@ -38,6 +38,23 @@ def test_sent_and_deleted_in_order(spool, stub):
     assert ship(spool, "--to", stub.url, "--once").returncode == 0 and len(stub.order) == 350
 
 
+def test_a_merged_recording_is_known_as_one(spool, stub, tmp_path):
+    """Its steps have ids of their own: whoever has sent its parts is told."""
+    names = [spool / name for name in recordings(spool)]
+    subprocess.run([VENTURI, "merge", *names, "-o", tmp_path / "all.vt"], check=True, capture_output=True, timeout=60)
+    said = "all.vt was merged: if its parts are sent too, their steps will be there twice\n"
+    done = ship(tmp_path / "all.vt", "--to", stub.url, "--once", "--batch", "10")
+    assert done.returncode == 0 and done.stderr.count(said) == 1 and len(stub.order) == 300
+    assert "merged" not in ship(tmp_path / "all.vt", "--to", stub.url, "--once").stderr
+    assert "merged" not in ship(spool, "--to", stub.url, "--once").stderr
+
+
+def test_what_is_kept_of_a_spool_is_kept_up_to_its_limit(spool, stub):
+    stub.faults = [Answer(503, {})] * 1000
+    done = ship(spool, "--to", stub.url, "--once", "--give-up", "1")
+    assert done.returncode == 1 and "; everything is kept up to the limit of the spool, trying again for 1 s" in done.stderr, done.stderr
+
+
 def test_what_a_store_does_not_take_is_counted_and_kept(spool):
     """Redis takes traces only: nothing listens there, and nothing has to, as there is nothing for it."""
     url = "redis://127.0.0.1:1"

@@ -38,7 +38,7 @@ def test_over_pages_of_ours_only(venturi, golden, tmp_path):
     done = venturi("report", golden("everything"), "-o", out, check=2)
     assert len(done.stderr.splitlines()) == 1 and "--force" in done.stderr
     assert out.read_text() == "<html>mine</html>"
-    venturi("report", golden("everything"), "-o", out, "--force", check=0)
+    venturi("report", golden("everything"), "-o", out, "-f", check=0)
     assert read(out).recording["spans"]
 
 

@@ -2,6 +2,7 @@
  * monitored.c - a pipeline that does what it is told, for tests of what is shown of it meanwhile. Lines on its standard input:
  *   round N   N children deal with MESSAGES messages each: a span and a trace point, a step, a task; the last child is killed, not ended
  *   busy MS   uses so much CPU time
+ *   items N M counts N items of work, of which M ran to the end
  * Each is answered with a line when it is over. It ends when its input does.
  */
 #include "program.h"
@@ -125,7 +126,7 @@ int main(void)
     uint32_t run = vt_task_run("sync", 0, 1, 0);
     uint32_t number = 0;
     char line[64];
-    long count;
+    long count, done;
 
     vt_task_worker(run, 0, "main", (uint64_t)getpid(), (uint64_t)getpid());
     say("pid", (long)getpid(), NULL);
@@ -136,6 +137,10 @@ int main(void)
             round_of(count);
         else if (sscanf(line, "busy %ld", &count) == 1)
             burn(CLOCK_PROCESS_CPUTIME_ID, 1000 * count);
+        else if (sscanf(line, "items %ld %ld", &count, &done) == 2) {
+            VT_ITEMS(count);
+            VT_ITEMS_DONE(done);
+        }
         tell(run, number++, start);
         say("done", 1L, NULL);
     }

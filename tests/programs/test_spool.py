@@ -184,12 +184,19 @@ def test_a_run_is_merged_at_once_or_not(spooled, tmp_path):
     tool("merge", tmp_path / "a.vt", "-o", tmp_path / "b.vt")
 
 
+def is_after_the_end(recording):
+    """A last file may begin when all spans have ended."""
+    return recording.query("SELECT count(*) AS n FROM spans")[0]["n"] == 0
+
+
 def test_what_is_open_is_carried_over(spooled):
     """Each file alone knows what was open when it began: since when, with which facts."""
     folder, _, _ = spooled
     begins = {}
     for name in files(folder):
         recording = Recording(os.path.join(folder, name))
+        if name == files(folder)[-1] and is_after_the_end(recording):
+            continue
         for span in ("outer", "all the time", "long request"):
             row, = recording.query("SELECT begin_ns, end_ns, finished, error, base_id, trace_id, attributes FROM spans "
                                    "WHERE name = '%s'" % span)
@@ -216,7 +223,8 @@ def test_each_file_says_who_it_is_of(spooled):
         recording = Recording(os.path.join(folder, name))
         ids.add(recording.info["id"])
         assert recording.query("SELECT name FROM processes")[0]["name"] == "spooled"
-        assert recording.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'")[0]["n"] == (number > 1)
+        is_carried = recording.query("SELECT count(*) AS n FROM threads WHERE name = '(carried over)'")[0]["n"]
+        assert is_carried == (number > 1) or is_after_the_end(recording)
         assert recording.query("SELECT count(*) AS n FROM resources")[0]["n"] > 0
     assert len(ids) == len(files(folder)), "each is a recording of its own"
 
@@ -658,6 +666,7 @@ def test_environment_is_enough(tmp_path):
     (["--spool", "x", "--ring", "10s"], "--ring and --spool: a spool keeps all, up to --spool-limit"),
     (["--spool-limit", "1G"], "--spool-limit: needs --spool or --ship"),
     (["--spool", "x", "--spool-limit", "1k"], "--spool-limit 1k: not a size like 500M, at least 1M"),
+    (["--keep"], "--keep: is for --ship; without it nothing is deleted"),
     (["--ship", "somewhere"], "--ship: not a URL like elasticsearch://HOST:9200"),
 ])
 def test_wrong_options_are_one_line(tmp_path, options, message):
@@ -681,6 +690,44 @@ def test_nothing_is_left_if_nothing_was_started(tmp_path):
     done = tool("run", "--spool", tmp_path / "s", "no-such-program", check=False)
     assert done.returncode == 127
     assert files(tmp_path / "s") == []
+
+
+# Three children that use the CPU alike, for as long as four files need.
+ALIKE = """
+import os, sys, time
+for _ in range(3):
+    if not os.fork():
+        end = time.monotonic() + 4.5
+        while time.monotonic() < end:
+            busy = time.process_time() + 0.01
+            while time.process_time() < busy:
+                pass
+            time.sleep(0.04)
+        os._exit(0)
+for _ in range(3):
+    os.wait()
+"""
+
+
+def test_a_report_of_one_file_is_of_that_file_and_says_so(tmp_path):
+    """What a process used in the files before is none of this one's share."""
+    subprocess.run([VENTURI, "run", "-q", "--no-functions", "--spool", "s", sys.executable, "-c", ALIKE], check=True, timeout=300, cwd=tmp_path,
+                   env=dict(os.environ, VENTURI_SPOOL_FILE_SECONDS="1"))
+    files = sorted((tmp_path / "s").glob("*.vt"))
+    assert len(files) >= 4
+    found = {each["kind"]: each["text"] for each in json.loads(tool("report", "--json", files[2]).stdout)["findings"]}
+    assert found["one-of-a-run"].startswith("This is file 3 of a run: ")
+    assert "child-cpu" not in found
+    tool("report", files[2], "-o", tmp_path / "page.html")
+    assert re.search('"title": ?"[^"]*, file 3"', (tmp_path / "page.html").read_text())
+    tool("merge", *files, "-o", tmp_path / "all.vt")
+    assert "one-of-a-run" not in {each["kind"] for each in json.loads(tool("report", "--json", tmp_path / "all.vt").stdout)["findings"]}
+
+
+def test_a_run_in_one_file_is_no_part(tmp_path):
+    subprocess.run([VENTURI, "run", "-q", "--spool", "s", program("spooled"), str(tmp_path / "seen"), "0"], check=True, timeout=300, cwd=tmp_path)
+    [path] = (tmp_path / "s").glob("*.vt")
+    assert "file 1 of a run" not in tool("report", path).stdout
 
 
 # ---- shipping -------------------------------------------------------------------------------------------
@@ -838,6 +885,36 @@ def test_real_shipper_sends_each_thing_once(tmp_path, options):
     assert len(names) == 2 * facts["traces"]
     left = os.listdir(tmp_path / "w")
     assert left == ["s"] and files(tmp_path / "w" / "s") == [] if options else left == []
+
+
+def ship_for_real(tmp_path, *words, env=None):
+    needs_ship()
+    done = subprocess.run([VENTURI, "run", "--ship", "file://%s" % (tmp_path / "out.jsonl"), *words], capture_output=True, text=True, timeout=300,
+                          cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stderr, sorted(tmp_path.glob("*.spool/*.vt")) + sorted(tmp_path.glob("s/*.vt"))
+
+
+@pytest.mark.parametrize("options", [[], ["--spool", "s"]], ids=["its own folder", "named"])
+def test_a_recording_of_which_nothing_could_be_sent_is_kept(tmp_path, options):
+    """There is nothing else of it."""
+    told, files = ship_for_real(tmp_path, *options, "--", "true")
+    assert len(files) == 1, told
+    assert "0 documents to file://" in told and "1 recording is kept: nothing of it is for a store" in told
+    assert "kept for what that store does not take" in told and "not sent yet" not in told
+    # Whoever looks again finds the same.
+    again = subprocess.run([VENTURI, "ship", files[0].parent, "--to", "file://%s" % (tmp_path / "out.jsonl"), "--once"], capture_output=True, text=True, timeout=300)
+    assert again.returncode == 0 and "1 recording is kept" in again.stderr and files[0].exists(), again.stderr
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["deleted", "kept"])
+def test_what_goes_with_files_that_are_sent_is_said(tmp_path, keeps):
+    told, files = ship_for_real(tmp_path, *(["--keep"] if keeps else []), "--", program("spooled"), str(tmp_path / "seen"), "0")
+    assert "0 documents" not in told
+    if keeps:
+        assert files and "deleted" not in told and ", kept\n" in told and "not sent yet" not in told, told
+    else:
+        assert not files and re.search(r"; deleted with 1 sent file: \d+ spans outside of any trace, .*resources.* \(--keep keeps them\)\n", told), told
 
 
 def test_real_shipper_killed_and_a_limit_add_up(tmp_path):

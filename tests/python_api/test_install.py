@@ -75,6 +75,8 @@ def test_doctor_finds_its_parts(installed, tmp_path):
                           env=environment())
     assert done.returncode == 0, done.stdout
     assert "libventuri.so.1 is not" not in done.stdout and "venturi-drain is not" not in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("VENTURI_INTERPRETER"))
+    assert "Python package" in line and "environment" not in line
 
 
 def test_requests_come_with_it(installed, tmp_path):
@@ -192,6 +194,8 @@ def test_c_programs(installed, tmp_path):
 
     if not shutil.which("pkg-config"):
         return
+    run(tool, "new-step", "--language", "c", "brightness")
+    run("make", "-C", "brightness")
     package = next(installed.glob("lib/python3*/site-packages/venturi"))
     (tmp_path / "point.c").write_text('#include <venturi/venturi.h>\nint main(void) { VT_SPAN("all"); return 0; }\n')
     (tmp_path / "graph.c").write_text(GRAPH)

@@ -143,3 +143,38 @@ def test_readings_that_are_near_have_no_rate(venturi, tmp_path, times):
     text = shown(venturi, w.save(tmp_path / "x.vt"), 80)
     curve, rate = [line.split("at most ") for line in text.splitlines() if line.startswith("  CPU ")][0]
     assert 0.39 <= float(rate.split()[0]) <= 0.45 and "▁" not in curve, text
+
+
+@pytest.mark.parametrize("recorded_ms, peak, said", [(10, 18_000_000, True), (300, 6_000_000, False)], ids=["short", "long"])
+def test_what_seems_to_differ_is_named(venturi, tmp_path, recorded_ms, peak, said):
+    """A program is watched from its start to its end, which can be longer than what it recorded; the kernel knows a peak that no reading has seen."""
+    w = NewRecording()
+    w.site(1, "all")
+    events = w.events(0, 0)
+    events.begin(0, 1)
+    events.end(recorded_ms * MS)
+    events.write()
+    readings = []
+    for at in range(4):
+        entry = join(1, 0, (100 if at else 0) * MS, 1 | 4, at * 20 * MS, 6_000_000)
+        readings.append(join(2, len(entry)) + entry)
+    entry = join(1, 0, 0, 1 | 8, 60 * MS, peak)
+    readings.append(join(2, len(entry)) + entry)
+    w.block(RESOURCES, b"".join(readings), len(readings), last=300 * MS)
+    text = " ".join(shown(venturi, w.save(tmp_path / "x.vt"), 80).split())
+    assert ("in 300 ms from start to end of the program" in text) == said, text
+    assert ("at most 6.00 MB when it was read" in text) == said and "at most 6.00 MB" in text, text
+
+
+@pytest.mark.parametrize("process, shown", [
+    ({"name": "python3", "command": "/usr/bin/python3 -u dir/live.py 3"}, "live.py, "),
+    ({"name": "/usr/bin/pipeline", "command": "/usr/bin/pipeline dir/live.py"}, "pipeline, "),
+], ids=["script", "program"])
+def test_the_program_is_called_as_on_the_page(venturi, tmp_path, process, shown):
+    w = NewRecording(**process)
+    w.site(1, "a")
+    events = w.events(0, 0)
+    events.begin(0, 1)
+    events.end(10)
+    events.write()
+    assert venturi("report", w.save(tmp_path / "x.vt"), check=0).stdout.startswith(shown)

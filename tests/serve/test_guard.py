@@ -134,6 +134,32 @@ def test_hosts(serve, finished, path):
         assert status in (400, 403), host
 
 
+def asked(server, line, host):
+    """The status of a request whose first line is as given."""
+    with server.connect() as peer:
+        peer.sendall(f"{line}\r\nHost: {host}\r\nAuthorization: Bearer {server.token}\r\nConnection: close\r\n\r\n".encode())
+        return int(peer.recv(4096).split()[1])
+
+
+def test_absolute_targets(serve, finished):
+    """`GET http://HOST:PORT/PATH`: the same path, and the host that counts is the one in it, whatever Host says (RFC 9112, 3.2.2)."""
+    server = serve(finished, "--host", "build.example.org")
+    ours = f"127.0.0.1:{server.port}"
+    for origin in (f"http://{ours}", f"HTTP://{ours}", f"http://localhost:{server.port}", f"http://[::1]:{server.port}", "http://build.example.org",
+                   "https://build.example.org:443"):
+        for path in ("/health", "/metrics", "/status", "/api/state", "/api/history?names=cpu"):
+            assert asked(server, f"GET {origin}{path} HTTP/1.1", ours) == 200, (origin, path)
+        assert asked(server, f"GET {origin} HTTP/1.1", ours) == asked(server, f"GET {origin}/ HTTP/1.1", ours) == 303
+        assert asked(server, f"GET {origin}/nothing HTTP/1.1", ours) == 404
+        assert asked(server, f"GET {origin}/health HTTP/1.1", "evil.example") == 200
+    for origin in ("http://evil.example", f"http://evil.example:{server.port}", f"http://{ours}@evil.example", f"http://build.example.org:x@evil.example",
+                   f"http://x@{ours}", "http://127.0.0.1", f"https://127.0.0.1:{server.port + 1}", "http://", f"http://{ours}.evil.example",
+                   "http://" + "x" * 3000, f"http:%2F%2Fevil.example"):
+        for path in ("/health", "/api/state"):
+            assert asked(server, f"GET {origin}{path} HTTP/1.1", ours) in (400, 403), (origin, path)
+    assert asked(server, "GET ftp://127.0.0.1/health HTTP/1.1", ours) == 404
+
+
 def test_no_host(serve, finished):
     server = serve(finished)
     with server.connect() as peer:

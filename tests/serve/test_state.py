@@ -1,11 +1,15 @@
 """What the server says of a program: the same numbers as the program knows, while it runs and afterwards."""
+import contextlib
 import json
 import os
 import re
 import resource
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import BUILD, PROGRAMS, TOP, VENTURI, Events, Monitored, cli_conftest, environment, named, wait_for
@@ -56,6 +60,7 @@ def test_live(serve, monitored):
     state = server.wait(lambda state: not state["is_growing"], "the end")
     check(state, 5)
     assert not [one for one in state["processes"]["list"] if one["is_running"]]
+    assert all(one["memory_bytes"] == one["peak_bytes"] for one in state["processes"]["list"])  # what it had at last is chance
     assert not [one for one in state["threads"]["list"] if one["is_running"]]
 
 
@@ -69,6 +74,18 @@ def test_resources_and_open_spans(serve, monitored, tmp_path):
     assert state["cpu_count"] == os.cpu_count()
     assert state["cost"]["server_cpu_ns"] > 0 and state["cost"]["server_memory_bytes"] > 0
     assert state["energy"] is None and state["ship"] is None and state["cluster"] is None
+
+
+def test_rates_of_a_process_that_has_become_idle(serve, monitored):
+    """The drainer writes nothing of a process that does nothing; that is no reason for its last rate to stay."""
+    program = monitored()
+    server = serve(program.path)
+
+    def its(state):
+        return next((one for one in state["processes"]["list"] if one["pid"] == program.pid), {"cpu_ns": None})
+    program.tell("busy 500")
+    server.wait(lambda state: (its(state)["cpu_ns"] or 0) >= 400e6, "a reading")
+    server.wait(lambda state: its(state)["cpu"] == 0, "nothing done in a second", seconds=30)
 
 
 def test_finished(serve, finished):
@@ -216,7 +233,8 @@ def test_window_and_spans(serve, finished):
     """A picture of all of it; the spans of a name are found one by one."""
     server = serve(finished)
     whole = server.json("/api/window?pixels=200")
-    assert whole["from_ns"] == 0 and whole["to_ns"] == whole["duration_ns"]
+    assert whole["from_ns"] == 0 and whole["to_ns"] >= whole["duration_ns"]  # the first thing is not at 0, the last one is in it
+    assert {one["track"] for one in whole["tracks"]} >= {one["track"] for one in server.json("/api/spans?limit=1000")["list"]}
     round_of = server.json("/api/spans?name=round")["list"][0]  # as long as the window, it is drawn; of short ones only some are
     window = server.json(f"/api/window?pixels=200&from={round_of['begin_ns']}&to={round_of['begin_ns'] + round_of['length_ns']}")
     drawn = sum(rect[4] for track in window["tracks"] for rect in track["rects"])
@@ -230,6 +248,8 @@ def test_window_and_spans(serve, finished):
     track = found["list"][0]["track"]
     half = server.json(f"/api/window?track={track}&pixels=50")
     assert [one["track"] for one in half["tracks"]] == [track]
+    before = server.json(f"/api/window?track={track}&pixels=50&from=-2000&to=-1000")
+    assert [one["track"] for one in before["tracks"]] == [track] and not before["tracks"][0]["rects"]
     assert server.json("/api/spans?name=classify&limit=3")["more"]
 
 
@@ -258,6 +278,33 @@ def test_functions(serve, tmp_path):
     assert [one["calls"] for one in listed if one["name"] == "inner"] == [500]
 
 
+COUNTED = """import sys, threading
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+ending = threading.Thread(target=sys.stdin.read)
+ending.start()
+while ending.is_alive():
+    fib(12)
+"""
+
+
+def test_cost_of_counting(serve, tmp_path):
+    """What hooks have measured is in the recording while the program runs: functions are shown without it, and the cost is not 0."""
+    script = tmp_path / "counted.py"
+    script.write_text(COUNTED)
+    program = subprocess.Popen([VENTURI, "run", "-q", "-f", "-o", "counted.vt", str(script)], cwd=tmp_path, env=environment(), stdin=subprocess.PIPE)
+    try:
+        path = tmp_path / "counted.vt"
+        wait_for(lambda: path.exists() and path.stat().st_size, "a recording")
+        server = serve(path)
+        if not wait_for(lambda: server.json("/api/functions")["list"] or program.poll() is not None, "functions") or program.poll() is not None:
+            pytest.skip("no extension for this Python")
+        assert server.wait(lambda state: state["cost"]["program_share"], "the cost")["cost"]["program_ns"] > 0
+        assert metrics_of(server)["venturi_overhead_ratio"] > 0.01
+        assert server.state()["is_growing"]
+    finally:
+        program.communicate(timeout=60)
+
+
 def test_history(serve, monitored):
     program = monitored()
     server = serve(program.path)
@@ -273,6 +320,20 @@ def test_history(serve, monitored):
     assert any(value and value > 0 for value in answer["series"]["memory"])
 
 
+def test_history_file_of_before(serve, finished, tmp_path):
+    """One that was begun when less was kept goes on, with what it has."""
+    path = tmp_path / "history.db"
+    server = serve(finished, "--history", path)
+    now = server.state()["now_ms"]
+    server.stop()
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.executescript(f"""ALTER TABLE history DROP COLUMN items; ALTER TABLE history DROP COLUMN effective;
+                               INSERT INTO history (level, time_ms, cpu) VALUES (1, {int(now) // 1000 * 1000 - 20000}, 0.5)""")
+    server = serve(finished, "--history", path)
+    answer = server.json(f"/api/history?names=cpu,items,effective&from={now - 3600000}&to={now}")
+    assert 0.5 in answer["series"]["cpu"] and set(answer["series"]["items"]) == set(answer["series"]["effective"]) == {None}
+
+
 def test_history_file(serve, monitored, tmp_path):
     """Kept in SQLite, found again by the next server; a file that is something else is left alone."""
     program = monitored()
@@ -284,7 +345,6 @@ def test_history_file(serve, monitored, tmp_path):
     again = serve(program.path, "--history", path)
     assert len(again.json("/api/history?names=cpu&points=5000")["times_ms"]) > 10
     other = tmp_path / "other.db"
-    import sqlite3
     with sqlite3.connect(other) as db:
         db.execute("CREATE TABLE mine (a)")
     before = other.read_bytes()
@@ -303,6 +363,10 @@ def test_report(serve, finished, monitored):
     program.tell("round 1")
     status, _, body = serve(program.path).ask("/report", timeout=120)
     assert status == 200 and b"venturi-directory" in body
+    sys.path[:0] = [os.path.join(TOP, "tests", "page")]
+    from page_reader import Page
+    page = Page(body.decode())
+    assert page.recording["is_growing"] and [note for note in page.notes if "still being made" in note] and not page.recording["is_closed"]
 
 
 def test_folder(serve, monitored, finished, tmp_path):
@@ -378,7 +442,12 @@ def test_spool_that_has_lost_files(serve, monitored, tmp_path):
     files = sorted(spool.glob("*.vt"))
     os.unlink(files[0])
     late = serve(spool)
-    late.wait(lambda state: state["caught_up"] == 1 and state["span_count"] > 0, "what is left")
+    state = late.wait(lambda state: state["caught_up"] == 1 and state["span_count"] > 0, "what is left")
+    assert state["is_partial"] and state["since_ms"] / 1000 == pytest.approx(metrics_of(late)["venturi_recording_start_timestamp_seconds"])
+    assert not first.state()["is_partial"]
+    head = subprocess.run([VENTURI, "top", "-b", "-n", "1", spool], capture_output=True, text=True, check=True, env=environment()).stdout
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(state["since_ms"] / 1000))
+    assert f"counted since {since}: earlier files are gone" in head
     series = '{step="ClassifyStep",prefix="test_step"}'
     for accept in ("text/plain", "application/openmetrics-text"):
         all_of_it, rest = metrics_of(first, accept), metrics_of(late, accept)
@@ -394,28 +463,47 @@ def test_spool_that_has_lost_files(serve, monitored, tmp_path):
         assert "venturi_step_messages_created" + series in created[1] and 'venturi_span_duration_seconds_created{span="classify"}' in created[1]
 
 
+ALONE = """import time
+while time.process_time() < 0.3:
+    pass
+print("used", flush=True)
+time.sleep(1000)
+"""
+
+
 def test_process(serve, monitored):
     """The number of a process leads to its recording; one that nobody records is seen from outside."""
     program = monitored()
     state = serve(str(program.pid)).state()
     assert state["kind"] == "file" and state["path"] == os.path.realpath(program.path)
-    alone = subprocess.Popen(["sleep", "1000"])
+    began = time.time()
+    alone = subprocess.Popen([sys.executable, "-c", ALONE], stdout=subprocess.PIPE, text=True)
     try:
+        alone.stdout.readline()
+        used = time.time()
         server = serve(str(alone.pid))
         state = server.wait(lambda state: state["resources"], "a look")
         assert state["kind"] == "process" and state["is_growing"]
         assert [one["pid"] for one in state["processes"]["list"]] == [alone.pid]
         assert state["resources"]["memory_bytes"] > 0
+        assert state["resources"]["cpu_ns"] >= 300e6  # also what it used before anybody looked
+        assert began - 1 <= state["start_ms"] / 1000 <= used and state["processes"]["list"][0]["start_ms"] == state["start_ms"]
+        told = metrics_of(server)
+        assert told["process_cpu_seconds_total"] >= 0.3
+        assert told["process_start_time_seconds"] == pytest.approx(state["start_ms"] / 1000, abs=0.01)
+        assert told["process_open_fds"] >= 1 and told["process_max_fds"] >= 1 and told["process_virtual_memory_bytes"] > 0
     finally:
+        alone.stdout.close()
         alone.kill()
         alone.wait()
     server.wait(lambda state: not state["is_growing"], "its end")
 
 
-def test_run_live(tmp_path):
-    """`run --live` says the address, shows the program, and ends with it."""
+@pytest.mark.parametrize("options", [[], ["-q"]])
+def test_run_live(tmp_path, options):
+    """`run --live` says the address, also where all else is quiet, shows the program, and ends with it."""
     from conftest import Server
-    process = subprocess.Popen([VENTURI, "run", "--live=0", "-o", "live.vt", os.path.join(PROGRAMS, "monitored")], cwd=tmp_path,
+    process = subprocess.Popen([VENTURI, "run", *options, "--live=0", "-o", "live.vt", os.path.join(PROGRAMS, "monitored")], cwd=tmp_path,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
     try:
         line = process.stderr.readline()
@@ -430,9 +518,52 @@ def test_run_live(tmp_path):
         check(server.wait(has_all(1), "a child"), 1)
     finally:
         said = process.communicate(timeout=60)[1]
-    assert process.returncode == 0 and "next  venturi serve live.vt" in said
+    assert process.returncode == 0 and ("next  venturi serve live.vt" in said) == (not options)
     with pytest.raises(ConnectionRefusedError):
         server.connect()
+
+
+@pytest.mark.parametrize("when", ["meanwhile", "at the end"])
+def test_run_live_whose_server_is_killed(tmp_path, when):
+    """It is said in one line, nothing else changes."""
+    process = subprocess.Popen([VENTURI, "run", "--live=0", "-o", "live.vt", os.path.join(PROGRAMS, "monitored")], cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    assert "live  http://" in process.stderr.readline()
+    process.stdout.readline()
+    (server,) = subprocess.run(["pgrep", "-P", str(process.pid), "-x", "venturi-serve"], capture_output=True, text=True, check=True).stdout.split()
+    os.kill(int(server), signal.SIGKILL)
+    line = process.stderr.readline() if when == "meanwhile" else ""
+    process.stdin.write("round 1\n")
+    said = line + process.communicate(timeout=60)[1]
+    assert said.count("venturi: venturi-serve was ended by signal 9 (Killed): nothing is shown any more, all is recorded\n") == 1
+    assert process.returncode == 0 and said.count("venturi-serve") == 1 and (tmp_path / "live.vt").stat().st_size > 1000
+
+
+def test_the_end_of_run_live(tmp_path):
+    """Who looks gets the last state, then has a moment to ask for what is not in it, then the end."""
+    from conftest import Server
+    process = subprocess.Popen([VENTURI, "run", "-q", "--live=0", "-o", "live.vt", os.path.join(PROGRAMS, "monitored")], cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment())
+    try:
+        server = Server.__new__(Server)
+        server.address = process.stderr.readline().split()[-1]
+        server.port = int(server.address.split("/status")[0].rsplit(":", 1)[1])
+        server.token = server.address.rsplit("token=", 1)[1]
+        events = Events(server)
+        seen = []
+        for name, data in events:
+            if not seen:
+                process.stdin.close()
+            seen.append(name)
+            if name == "state" and not data["is_growing"] and "over" not in seen:
+                assert "list" in server.json("/api/functions")
+                seen.append("over")
+        events.close()
+    finally:
+        process.stdin.close()
+        process.stderr.close()
+        assert process.wait(timeout=60) == 0
+    assert "over" in seen and seen[-1] == "end", seen
 
 
 def test_live_and_ring_exclude_each_other(tmp_path):

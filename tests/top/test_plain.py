@@ -32,6 +32,14 @@ def test_functions_of_a_program(venturi, busy):
     assert "output of the program" in done.stderr and "output of the program" not in done.stdout
 
 
+def test_the_first_look_has_rates(venturi, busy):
+    """One look is enough: it waits for two readings and two counts of calls."""
+    done = venturi("top", "-b", "-n", "1", "-d", "0.1", "--", *busy(30), check=None)
+    assert re.search(r"^CPU \[.*processes [1-9]", done.stdout, re.M), done.stdout
+    assert re.search(r"^ *[\d.]+% +(?!0\.00)\S+ .* inner  busy\.py:3$", done.stdout, re.M), done.stdout
+    assert re.search(r"  cost \d", done.stdout), done.stdout
+
+
 def test_rates_are_those_of_the_recording(venturi, busy):
     """One thread has one second of own time in a second, however the looks fall between the trees; and nothing of ours is a function of the program."""
     done = venturi("top", "-b", "-d", "0.3", "-l", "0", "-v", "functions", "--", *busy(3), check=0)

@@ -350,6 +350,7 @@ static void json_escapes(void **state)
 {
     (void)state;
     assert_quoted("", 0, "\"\"");
+    assert_quoted(NULL, 0, "\"\"");
     assert_quoted("a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
     assert_quoted("\b\t\n\f\r", 5, "\"\\b\\t\\n\\f\\r\"");
     assert_quoted("\xc2\x9b", 2, "\"\\u009b\""); /* a control that terminals obey */

@@ -1,7 +1,7 @@
 /* The page starts here: finds its data, has it decoded, shows it. */
 
 import { render } from "preact";
-import { startWorker } from "./data/ask";
+import { startHere, startWorker } from "./data/ask";
 import { inflateProblem } from "./data/inflate";
 import type { Directory, PageData } from "./data/types";
 import { startAddress } from "./state/hash";
@@ -11,6 +11,9 @@ import { tryExpressions } from "./state/trial";
 import { App, Problem } from "./ui/app";
 import "./ui/style.css";
 import { isOnlyTasks } from "./views/overview/tasks";
+
+/* Of base64: reading so much takes the page about a tenth of a second. */
+const FEW_LETTERS = 1 << 20;
 
 function readDirectory(): Directory | null {
   const text = document.getElementById("venturi-directory")?.textContent;
@@ -44,8 +47,10 @@ async function start(root: HTMLElement): Promise<void> {
     throw new Error(`This page's data has version ${directory.page}; this program reads version 1.`);
   const problem = inflateProblem();
   if (problem) throw new Error(problem);
-  const worker = startWorker();
-  const { strings, tables } = await worker.ask("open", { directory, blocks: readBlocks(directory) });
+  const blocks = readBlocks(directory);
+  const letters = blocks.reduce((sum, block) => sum + block.length, 0);
+  const worker = letters < FEW_LETTERS ? startHere() : startWorker();
+  const { strings, tables } = await worker.ask("open", { directory, blocks });
   const data: PageData = {
     directory,
     recording,

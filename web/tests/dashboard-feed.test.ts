@@ -198,6 +198,12 @@ describe("what is said about the connection", () => {
       text: "Stale. Nobody answers. What is shown here is the last that came.",
     });
     expect(sentenceOf(link("ended"), state, true).tone).toBe("bad");
+    expect(
+      sentenceOf(link("ended"), makeState({ is_growing: false, path: "/a/run.vt" }), false),
+    ).toMatchObject({
+      tone: "calm",
+      text: expect.stringMatching(/^The program has ended.*`venturi serve \/a\/run.vt`/),
+    });
     expect(sentenceOf(link("connecting"), null, false).tone).toBe("calm");
     expect(sentenceOf(link("refused", { why: "No." }), null, false).text).toMatch(
       /address that `venturi serve` printed/,

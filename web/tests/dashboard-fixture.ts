@@ -19,6 +19,10 @@ export function makeState(more: Partial<State> = {}): State {
     is_growing: true,
     caught_up: 1,
     start_ms: START_MS,
+    since_ms: START_MS,
+    is_partial: false,
+    replaced: 0,
+    notice: "",
     last_ms: START_MS + 10_000,
     duration_ns: 10e9,
     events: 0,
@@ -50,6 +54,7 @@ export function makeState(more: Partial<State> = {}): State {
     steps: none(),
     resources: null,
     energy: null,
+    items: null,
     losses: [],
     cost: {
       program_ns: null,

@@ -85,6 +85,23 @@ describe("state of the dashboard", () => {
     expect(page.shown.value?.title).toBe("another");
   });
 
+  it("begins anew with another recording of the same name, and asks for what was before", () => {
+    tell(100);
+    page.takeEvent("tasks", JSON.stringify(tasksEvent([[7, 0, 0, 1]])));
+    const state = makeState({
+      seq: 1001,
+      replaced: 1,
+      start_ms: START_MS + 100_000,
+      now_ms: START_MS + 101_000,
+    });
+    expect(page.takeEvent("state", JSON.stringify(state))).toBe(true);
+    expect(page.takeEvent("tasks", JSON.stringify(tasksEvent([[1, 0, 100_000, 100_500]])))).toBe(false);
+    nextFrame();
+    expect(page.takeEvent("state", JSON.stringify({ ...state, seq: 1002 }))).toBe(false);
+    expect(page.stream.tasks.length).toBe(1);
+    expect(page.range.value.to).toBeLessThan(10e9);
+  });
+
   it("says so when it does not understand, and keeps what it has", () => {
     tell(10);
     for (const text of ["", "null", "[]", '{"seq":1}', '{"seq":11,"now_ms":1,"spans":7}', "<html>"]) {

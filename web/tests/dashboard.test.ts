@@ -12,6 +12,7 @@ import { sharesOf } from "../src/dashboard/panels/progress";
 import { columnMaker, withValues } from "../src/dashboard/live-table";
 import { isCut } from "../src/dashboard/plot";
 import { isBare, whatToDo } from "../src/dashboard/start";
+import { itemFacts } from "../src/dashboard/panels/items";
 import { summaryOf } from "../src/dashboard/summary";
 import { known } from "../src/dashboard/words";
 import { colourGiver, failedColour, nameColours } from "../src/model/task-colour";
@@ -55,6 +56,21 @@ describe("history", () => {
     expect(history.series.cpu).toEqual([5, null, 7, 2]);
     expect(history.series.memory).toEqual([null, null, null, 1]);
     expect(lastOf(history, "cpu")).toBe(2);
+  });
+
+  it("leaves out what was before the program began", () => {
+    const history = makeHistory();
+    const reply = {
+      from_ms: 1000,
+      to_ms: 3000,
+      step_ms: 1000,
+      times_ms: [1000, 2000, 3000],
+      series: { cpu: [5, 6, 7] },
+    };
+
+    load(history, reply, 1500);
+    expect(history.times).toEqual([2000, 3000]);
+    expect(history.series.cpu).toEqual([6, 7]);
   });
 
   it("is broken where nothing was said, and takes nothing twice", () => {
@@ -383,6 +399,38 @@ describe("bars and words", () => {
       ["Energy", "1.50 J"],
     ]);
     expect(messagesOf(true, 2)[0]).toEqual(["Messages", "2/s", "40 so far, of all steps together"]);
+  });
+
+  it("says how many items get done, now or on average, and for how much", () => {
+    const items = {
+      raw: 1200,
+      effective: 30,
+      raw_per_s: 50,
+      effective_per_s: 2,
+      wall_s: 12,
+      j_per_1000: 1.5,
+    };
+    const said = (...args: Parameters<typeof itemFacts>) => Object.fromEntries(itemFacts(...args));
+
+    expect(said(items, true)).toEqual({
+      Items: "1,200",
+      Now: "50/s",
+      "On average": "100/s",
+      Effective: "30",
+      "Effective now": "2/s",
+      "Effective on average": "2.50/s",
+      Share: "2.5 %",
+      "Energy for 1,000": "1.50 J",
+    });
+    expect(said({ ...items, effective: null, wall_s: null, j_per_1000: null }, false)).toEqual({
+      Items: "1,200",
+      "On average": "–",
+    });
+    expect(summaryOf(makeState({ items })).find(([name]) => name === "Items")).toEqual([
+      "Items",
+      "50/s",
+      "1,200 so far",
+    ]);
   });
 
   it("does not say what is missing before anybody has answered", () => {

@@ -41,6 +41,10 @@ describe("trust", () => {
   it("says when the recording was cut off or is damaged", () => {
     expect(levelOf("File", {}).value).toBe("whole");
     expect(levelOf("File", { is_closed: false }).value).toBe("cut off");
+    expect(levelOf("File", { is_closed: false, is_growing: true })).toMatchObject({
+      value: "still recording",
+      level: "notice",
+    });
     expect(levelOf("File", { damage: [{ what: "checksum", begin: 0, end: 1 }] }).value).toBe("damaged");
   });
 

@@ -126,6 +126,15 @@ function usePageKeys(there: Panel[], input: { current: HTMLInputElement | null }
   ]);
 }
 
+/* A spool has many recordings, and the page is of one. */
+function reportTitle(state: State): string {
+  const count = state.recordings.length;
+  const name = clean(state.recordings[count - 1]!.name, 80);
+
+  if (count === 1) return "Everything that was recorded, as one page";
+  return `The newest of ${count} recordings, ${name}, as one page; venturi merge makes one of all`;
+}
+
 function Header(props: { state: State | null; input: { current: HTMLInputElement | null }; onHelp(): void }) {
   const { state } = props;
   const last = state ? state.recordings.length - 1 : -1;
@@ -151,7 +160,7 @@ function Header(props: { state: State | null; input: { current: HTMLInputElement
       <span class="gap" />
       <SearchBox input={props.input} />
       {last >= 0 && (
-        <a class="button" href={`report?recording=${last}`} title="Everything that was recorded, as one page">
+        <a class="button" href={`report?recording=${last}`} title={reportTitle(state!)}>
           Report
         </a>
       )}

@@ -2,7 +2,8 @@
 
 import { Button } from "../ui/parts";
 import { Sentence } from "../ui/sentence";
-import { formatDuration, formatShare } from "../ui/format";
+import { formatDuration, formatMoment, formatShare } from "../ui/format";
+import { clean } from "../ui/text";
 import type { Link } from "./data/feed";
 import type { State } from "./data/types";
 import { clockText } from "./data/clock";
@@ -18,6 +19,11 @@ export function sentenceOf(now: Link, state: State | null, isStopped: boolean): 
     return {
       tone: "bad",
       text: `${now.why} Open the address that \`venturi serve\` printed: it carries a token, which is new at every start.${stale}`,
+    };
+  if (now.state === "ended" && state && !state.is_growing)
+    return {
+      tone: "calm",
+      text: `The program has ended, and the server has stopped: what is shown is all of it. \`venturi serve ${clean(state.path || "FILE", 200)}\` opens it again.`,
     };
   if (now.state === "ended") return { tone: "bad", text: `The server has stopped.${stale}` };
   /* The same while it is tried again. */
@@ -53,6 +59,10 @@ export function Connection({ connect }: { connect(): void }) {
           }
         />
         {state && state.caught_up < 1 ? " The file is being read: sums are of a part of it." : ""}
+        {state?.is_partial && state.since_ms
+          ? ` Counted since ${formatMoment(state.since_ms)}: earlier files of the spool were gone.`
+          : ""}
+        {state?.notice ? <span class="is-bad"> ▲ {clean(state.notice, 300)}</span> : null}
       </span>
       <Details state={state} />
       {(now.state === "waiting" || now.state === "ended" || now.state === "refused") && (

@@ -21,9 +21,9 @@ const feed = makeFeed(browserParts(), {
   onLink: (now) => (link.value = now),
   onConnect: () => (isAsked = false),
   onEvent(kind, data) {
-    takeEvent(kind, data);
+    const isFirst = takeEvent(kind, data);
     /* What was before, and what was missed. */
-    if (kind === "state" && !isAsked) {
+    if (isFirst || (kind === "state" && !isAsked)) {
       isAsked = true;
       void loadHistory();
       void loadTasks();

@@ -25,7 +25,7 @@ export interface PlotProps {
 }
 
 const HEIGHT = 120;
-const LEFT = 72; /* of the values … */
+const LEFT = 82; /* of the values … */
 const RIGHT = 12; /* … and nothing */
 const HALF_LABEL = 32; /* of "12:34:56.7" */
 const sync = uPlot.sync("venturi");

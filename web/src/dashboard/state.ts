@@ -146,12 +146,24 @@ function startAnew(state: State): void {
   stream = makeStream();
   colourOf = colourGiver();
   originMs = state.start_ms || state.now_ms;
+  edge.value = 0;
   frozen.value = null;
   shown.value = null;
 }
 
-export function takeEvent(kind: "state" | "tasks", text: string): void {
+function isAnother(state: State): boolean {
+  return (
+    !newest ||
+    state.seq < newest.seq ||
+    state.target !== newest.target ||
+    (state.replaced ?? 0) !== (newest.replaced ?? 0)
+  );
+}
+
+/* True: it is the first of a program; what was before it is to be asked for. */
+export function takeEvent(kind: "state" | "tasks", text: string): boolean {
   let data: unknown = null;
+  let isFirst = false;
 
   try {
     data = JSON.parse(text);
@@ -159,7 +171,8 @@ export function takeEvent(kind: "state" | "tasks", text: string): void {
     /* It is not what was agreed on. */
   }
   if (kind === "state" && isState(data)) {
-    if (!newest || data.seq < newest.seq || data.target !== newest.target) startAnew(data);
+    isFirst = isAnother(data);
+    if (isFirst) startAnew(data);
     newest = data;
     receivedAt = performance.now();
     append(history, data);
@@ -169,9 +182,10 @@ export function takeEvent(kind: "state" | "tasks", text: string): void {
     else addTasks(stream, data as TasksEvent, originMs);
   } else {
     isUnreadable.value = true;
-    return;
+    return false;
   }
   publishSoon();
+  return isFirst;
 }
 
 let isPlanned = false;
@@ -250,7 +264,7 @@ export async function loadHistory(): Promise<void> {
   try {
     const answer = await fetch(`api/history?${query}`, { cache: "no-store" });
     if (!answer.ok) return;
-    load(history, (await answer.json()) as HistoryReply);
+    load(history, (await answer.json()) as HistoryReply, originMs);
     publish();
   } catch {
     /* The curves begin now. */

@@ -9,7 +9,7 @@ const sumOf = (list: number[]) => list.reduce((sum, one) => sum + one, 0);
 
 /* While it runs. */
 function nowOf(state: State): (Fact | false)[] {
-  const { resources, processes, steps, energy } = state;
+  const { resources, processes, steps, items, energy } = state;
   const running = processes.list.filter((process) => process.is_running).length;
   const cores = `Cores in use, of ${state.cpu_count ?? "an unknown number"}`;
 
@@ -35,6 +35,7 @@ function nowOf(state: State): (Fact | false)[] {
       formatRate(sumOf(steps.list.map((step) => step.messages_per_s))),
       `${formatMany(sumOf(steps.list.map((step) => step.messages)))} so far, of all steps together`,
     ],
+    items !== null && ["Items", known(items.raw_per_s, formatRate), `${formatMany(items.raw)} so far`],
     energy !== null && [
       "Power",
       known(energy.own_watts ?? energy.watts, (power) => formatUnit(power, "W")),
@@ -45,7 +46,7 @@ function nowOf(state: State): (Fact | false)[] {
 
 /* When it is over. */
 function sumsOf(state: State): (Fact | false)[] {
-  const { resources, processes, steps, energy } = state;
+  const { resources, processes, steps, items, energy } = state;
 
   return [
     resources !== null && ["CPU time", known(resources.cpu_ns, formatTime), "Of all processes together"],
@@ -57,6 +58,7 @@ function sumsOf(state: State): (Fact | false)[] {
       formatMany(sumOf(steps.list.map((step) => step.messages))),
       "Of all steps together",
     ],
+    items !== null && ["Items", formatMany(items.raw), "That the program counted"],
     energy !== null && [
       "Energy",
       known(energy.own_joules ?? energy.joules, (joules) => formatUnit(joules, "J")),

@@ -81,6 +81,7 @@ export interface Recording {
   start_unix_ms: number;
   duration_ns: number;
   is_closed: boolean;
+  is_growing?: boolean; // the server that made this page knows that somebody still writes
   events: number;
   spans: number;
   lost_events: number;

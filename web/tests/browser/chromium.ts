@@ -6,7 +6,7 @@ import { chromium, type Browser, type Locator, type Page } from "playwright-core
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeAll } from "vitest";
 
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 /* Without it every test here is skipped by name. */
 export const hasChromium = existsSync(CHROMIUM);

@@ -1,6 +1,6 @@
 /* The dashboard as `venturi serve` shows it: a program while it runs, what was recorded of one, and what happens when the server goes. */
 
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
@@ -34,8 +34,12 @@ async function cell(page: Page, title: string, row: string, column: string): Pro
 const numberOf = (text: string) => Number(text.replace(/[^0-9.]/g, ""));
 
 /* One of the numbers at a glance. */
-async function glance(page: Page, name: string): Promise<string> {
-  const fact = page.locator(".summary .facts > div").filter({ has: page.getByText(name, { exact: true }) });
+function glance(page: Page, name: string): Promise<string> {
+  return factOf(page.locator(".summary"), name);
+}
+
+async function factOf(place: Locator, name: string): Promise<string> {
+  const fact = place.locator(".facts > div").filter({ has: place.page().getByText(name, { exact: true }) });
 
   return (await fact.locator("dd").innerText()).trim();
 }
@@ -77,6 +81,7 @@ describe.skipIf(!hasChromium || !hasServe)("dashboard", () => {
       "Task stream",
       "Progress",
       "Resources and rates",
+      "Throughput",
       "Steps",
       "Spans",
       "Workers",
@@ -113,6 +118,32 @@ describe.skipIf(!hasChromium || !hasServe)("dashboard", () => {
     );
     await expect.poll(() => cell(page, "Spans", "classify", "Count"), PATIENCE).toBe(formatCount(row!.n!));
     expect(await cell(page, "Spans", "classify", "Errors")).toBe(formatCount(row!.errors!));
+    const { items } = json<{ energy: { items: { raw: number; effective: number } } }>(
+      "report",
+      "--json",
+      program.recording,
+    ).energy;
+    const throughput = panel(page, "Throughput");
+    await expect.poll(() => factOf(throughput, "Items"), PATIENCE).toBe(formatCount(items.raw));
+    expect(await factOf(throughput, "Effective")).toBe(formatCount(items.effective));
+    expect(await factOf(throughput, "Share")).toBe("50.0 %");
+    expect(problems).toEqual([]);
+  });
+
+  it("shows another recording of the same name, and nothing of the one before", async () => {
+    const before = await startPipeline(FOLDER, "again");
+    const server = await serve(before.recording);
+    const { page, problems } = await open(server.address);
+
+    await says(page, /^Live/);
+    await panel(page, "Task stream").waitFor();
+    await before.end();
+    await says(page, /^Over/);
+    copyFileSync(spans(), before.recording);
+    await expect.poll(() => panel(page, "Task stream").count(), PATIENCE).toBe(0);
+    await panel(page, "Spans").waitFor();
+    expect(await panel(page, "Steps").count()).toBe(0);
+    expect(await panel(page, "Resources and rates").count()).toBe(0);
     expect(problems).toEqual([]);
   });
 
@@ -249,9 +280,9 @@ describe.skipIf(!hasChromium || !hasServe)("dashboard", () => {
 
     await says(page, /^Over/);
     await server.end("SIGTERM");
-    await says(page, /^The server has stopped/);
+    await says(page, /^The program has ended, and the server has stopped/);
     await page.getByRole("button", { name: "Try now" }).click();
-    await says(page, /^Stale|^The server has stopped/);
+    await says(page, /^Stale|the server has stopped/);
   });
 
   it("says what to do in an empty folder, and shows what appears there", async () => {

@@ -62,6 +62,7 @@ export async function serve(target: string, ...args: string[]): Promise<Server> 
  * test that dies leaves nothing behind. */
 const PIPELINE = `
 import os, sys, threading, time
+import venturi
 import venturi.dask.threaded
 from venturi import trace
 from venturi.step import GenericStep
@@ -98,6 +99,7 @@ class Numbers(GenericConsumer):
 class CountStep(GenericStep):
     def execute(self, message):
         time.sleep(0.002)
+        venturi.items(2, effective=1)
 
 def load(number):
     time.sleep(0.004)
@@ -124,14 +126,14 @@ export interface Program {
 let count = 0;
 
 /* A program that is being recorded: the file is there. */
-export async function startPipeline(folder = FOLDER): Promise<Program> {
-  const name = `live${++count}`;
+export async function startPipeline(folder = FOLDER, name = `live${++count}`): Promise<Program> {
   const script = inFolder("live.py");
   const stop = inFolder(`${name}.stop`);
   const recording = join(folder, `${name}.vt`);
 
   writeFileSync(script, PIPELINE);
   rmSync(stop, { force: true });
+  rmSync(recording, { force: true });
   const child = spawn(TOOL, ["run", "-q", "-o", recording, "--", script, stop], {
     cwd: FOLDER,
     stdio: "ignore",

@@ -18,6 +18,8 @@ export const NAMES = [
   "watts",
   "own_watts",
   "server_cpu",
+  "items",
+  "effective",
 ] as const;
 
 export type SeriesName = (typeof NAMES)[number];
@@ -59,7 +61,7 @@ const sum = <T>(list: readonly T[], value: (one: T) => Known) =>
 
 /* What a state says about now. */
 function valuesOf(state: State, before: History["before"]): Record<SeriesName, Known> {
-  const { resources, energy, tasks, steps } = state;
+  const { resources, energy, items, tasks, steps } = state;
   const failed = before ? Math.max(0, tasks.failed - before.failed) : 0;
 
   return {
@@ -77,6 +79,8 @@ function valuesOf(state: State, before: History["before"]): Record<SeriesName, K
     watts: energy?.watts ?? null,
     own_watts: energy?.own_watts ?? null,
     server_cpu: state.cost.server_cpu,
+    items: items?.raw_per_s ?? null,
+    effective: items?.effective_per_s ?? null,
   };
 }
 
@@ -96,10 +100,10 @@ function isReply(reply: HistoryReply): boolean {
   return Array.isArray(reply.times_ms) && typeof reply.series === "object" && reply.series !== null;
 }
 
-/* What the server kept takes the place of everything up to its end. */
-export function load(history: History, reply: HistoryReply): void {
+/* What the server kept takes the place of everything up to its end; what it saw before `from` was another program. */
+export function load(history: History, reply: HistoryReply, from = 0): void {
   if (!isReply(reply)) return;
-  const kept = reply.times_ms.slice(-MOST / 2);
+  const kept = reply.times_ms.filter((at) => at >= from).slice(-MOST / 2);
   const skip = reply.times_ms.length - kept.length;
   const end = kept.at(-1) ?? -Infinity;
   const first = history.times.findIndex((at) => at > end);

@@ -180,6 +180,15 @@ export interface EnergyState {
   parts: EnergyPart[];
 }
 
+export interface ItemsState {
+  raw: number;
+  effective: Known; // null: nobody said
+  raw_per_s: Known;
+  effective_per_s: Known;
+  wall_s: Known;
+  j_per_1000: Known;
+}
+
 export interface Loss {
   reason: string;
   events: number;
@@ -231,6 +240,10 @@ export interface State {
   is_growing: boolean;
   caught_up: number;
   start_ms: Known;
+  since_ms: Known; // when what is counted begins
+  is_partial: boolean; // something came before that
+  replaced: number; // how often another recording has taken the place of the one before
+  notice: string;
   last_ms: Known;
   duration_ns: number;
   events: number;
@@ -251,6 +264,7 @@ export interface State {
   steps: Bounded<StepState>;
   resources: (Usage & { processes: Known; machine_busy: Known; available_bytes: Known }) | null;
   energy: EnergyState | null;
+  items: ItemsState | null;
   losses: Loss[];
   cost: CostState;
   ship: ShipState | null;

@@ -166,6 +166,7 @@ export const costPanel: Panel = {
 
 function Ship({ state }: PanelProps) {
   const ship = state.ship!;
+  const isDone = !ship.is_running && !state.is_growing && ship.waiting === 0;
   const room = ship.spool_limit_bytes ? ` of ${formatBytes(ship.spool_limit_bytes)}` : "";
 
   return (
@@ -173,7 +174,12 @@ function Ship({ state }: PanelProps) {
       <Facts
         list={[
           ["Store", clean(ship.store, 40), "Where documents go"],
-          ["Shipper", ship.is_running ? "running" : "not running", "venturi-ship", !ship.is_running],
+          [
+            "Shipper",
+            isDone ? "done" : ship.is_running ? "running" : "not running",
+            isDone ? "The program has ended, and all its documents are sent" : "venturi-ship",
+            !ship.is_running && !isDone,
+          ],
           ["Waiting", formatCount(ship.waiting), "Documents that are not in the store yet"],
           ["Shipped", formatCount(ship.shipped), "Documents that the store has acknowledged"],
           ["Retried", formatCount(ship.retried), "Sent more than once"],

@@ -18,7 +18,7 @@ interface FunctionState {
   calls: number;
   self_ns: number;
   total_ns: number;
-  calls_per_s: number;
+  calls_per_s: number | null;
   self_share: number | null;
 }
 

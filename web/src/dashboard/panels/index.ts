@@ -3,6 +3,7 @@
 import type { Panel } from "../panel";
 import { costPanel, energyPanel, shipPanel } from "./facts";
 import { functionsPanel } from "./functions";
+import { itemsPanel } from "./items";
 import { processesPanel } from "./processes";
 import { progressPanel } from "./progress";
 import { resourcesPanel } from "./resources";
@@ -17,6 +18,7 @@ export const PANELS: Panel[] = [
   streamPanel,
   progressPanel,
   resourcesPanel,
+  itemsPanel,
   stepsPanel,
   timelinePanel,
   spansPanel,

@@ -47,6 +47,14 @@ const PLOTS: (Omit<PlotProps, "curves"> & { curves: Parameters<typeof curvesOf>[
     ],
   },
   {
+    heading: "Items",
+    format: formatRate,
+    curves: [
+      { name: "items", title: "all", isFilled: true, isRare: true },
+      { name: "effective", title: "effective", isRare: true },
+    ],
+  },
+  {
     heading: "Power",
     format: (value) => formatUnit(value, "W"),
     curves: [

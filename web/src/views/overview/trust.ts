@@ -125,6 +125,13 @@ function wholeFact(recording: Recording): Fact {
       detail: `${formatCount(recording.damage.length)} damaged places were left out: ${recording.damage[0]!.what}.`,
       level: "bad",
     };
+  if (recording.is_growing)
+    return {
+      label: "File",
+      value: "still recording",
+      detail: "What is here is what was written when this page was made. Load it anew for more.",
+      level: "notice",
+    };
   if (!recording.is_closed)
     return {
       label: "File",
