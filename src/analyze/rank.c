@@ -80,6 +80,7 @@ int vti_rank_add(struct vti_rank *rank, const struct vti_rank_row *row)
     entry->self = row->self;
     entry->count = row->count;
     entry->unfinished = row->unfinished;
+    rank->trust.untimed += row->unfinished;
     entry->errors = row->errors;
     return 0;
 }

@@ -76,6 +76,7 @@ struct vti_rank_trust {
     uint64_t lost_events;
     uint64_t missing_processes;
     uint64_t overwritten_events; /* gave way as asked, with --ring */
+    uint64_t untimed;            /* async spans, those of traces, that never ended: stats_timed.h */
 };
 void vti_rank_trust(const struct vti_rank *rank, struct vti_rank_trust *trust);
 

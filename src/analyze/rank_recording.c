@@ -7,6 +7,7 @@
 #include "analyze/rank_impl.h"
 
 #include "analyze/overview.h"
+#include "analyze/stats_timed.h"
 #include "base/error.h"
 #include "model/step_log.h"
 #include "venturi/read.h"
@@ -32,6 +33,10 @@ static void add_site(const struct vti_rank *rank, struct vti_rank_entry *entry,
     double max = (double)stats->max_ns / NS_PER_SECOND;
     double sum = entry->avg * (double)entry->count;
 
+    entry->unfinished += stats->unfinished;
+    entry->errors += stats->errors;
+    if (!stats->count)
+        return;
     entry->min = entry->count == 0 || min < entry->min ? min : entry->min;
     entry->max = entry->count == 0 || max > entry->max ? max : entry->max;
     entry->count += stats->count;
@@ -44,8 +49,6 @@ static void add_site(const struct vti_rank *rank, struct vti_rank_entry *entry,
                    NS_PER_SECOND;
     entry->p50 = (double)stats->p50_ns / NS_PER_SECOND;
     entry->p99 = (double)stats->p99_ns / NS_PER_SECOND;
-    entry->unfinished += stats->unfinished;
-    entry->errors += stats->errors;
 }
 
 /* One row for each name; *is_walk_due when the figures of several sites met whose percentiles do
@@ -83,6 +86,8 @@ static int walk_span(const struct vt_span *span, void *arg)
 
     if (index < 0)
         return VTI_E_NOMEM;
+    if (!span->is_finished && span->async_id) /* not timed: stats_timed.h */
+        return 0;
     if (index >= walk->count) /* a recording that grows may have got a new name meanwhile */
         return 0;
     entry = &walk->entries[index];
@@ -148,7 +153,7 @@ int vti_rank_opened(struct vti_rank *rank, vt_recording *recording)
     struct vt_recording_info info;
     struct vt_stats stats = {0};
     bool is_walk_due = rank->options.is_raw;
-    int code = vt_stats_query(recording, &all, &stats);
+    int code = vti_stats_timed(recording, &all, &stats, &rank->trust.untimed);
 
     rank->is_recording = true;
     if (code)

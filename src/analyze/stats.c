@@ -7,6 +7,7 @@
  * Of spans of one site inside each other only the outermost adds to the total.
  */
 #include "analyze/histogram.h"
+#include "analyze/stats_timed.h"
 #include "analyze/stats_traces.h"
 #include "base/error.h"
 #include "model/match.h"
@@ -35,6 +36,8 @@ struct job {
     size_t capacity;
     struct vti_asyncs asyncs;
     bool has_traces;
+    bool is_timed_only; /* async spans without an end are counted as such, and that is all */
+    uint64_t untimed;
 };
 
 static int grow_sums(struct job *job, uint32_t slot)
@@ -93,10 +96,14 @@ static int add_async(struct job *job, const struct vti_async *async, bool is_fin
         return VTI_E_NOMEM;
     sum = &job->sums[slot];
     sum->site = async->site;
-    sum->self += (uint64_t)ns;
-    sum->raw_self += (uint64_t)ns;
     sum->unfinished += !is_finished;
     sum->errors += (async->flags & VT_FLAG_FAILED) != 0;
+    if (!is_finished && job->is_timed_only) {
+        job->untimed++;
+        return 0;
+    }
+    sum->self += (uint64_t)ns;
+    sum->raw_self += (uint64_t)ns;
     return add_duration(sum, ns, ns, true);
 }
 
@@ -264,6 +271,11 @@ static int fill_site(struct sum *sum, struct vt_site_stats *stats)
     static const double shares[] = {0.50, 0.90, 0.99};
     int64_t quantiles[3];
 
+    if (!sum->count) {
+        *stats = (struct vt_site_stats){
+            .site = sum->site, .unfinished = sum->unfinished, .errors = sum->errors};
+        return 0;
+    }
     for (int i = 0; i < 3; i++) {
         quantiles[i] = vti_histogram_quantile(&sum->histogram, shares[i]);
         if (quantiles[i] < 0)
@@ -300,7 +312,7 @@ static int fill(struct job *job, struct vt_stats *stats)
     for (size_t i = 0; i < job->count && !result; i++) {
         struct sum *sum = &job->sums[i];
 
-        if (!sum->count)
+        if (!sum->count && !sum->unfinished)
             continue;
         sum->site = vti_site_same(job->recording, sum->site);
         /* A span loses no more than it has. So very short ones inside their own site lose less
@@ -318,9 +330,12 @@ static int fill(struct job *job, struct vt_stats *stats)
     return result;
 }
 
-int vt_stats_query(vt_recording *recording, const struct vt_filter *filter, struct vt_stats *stats)
+static int query(vt_recording *recording, const struct vt_filter *filter, struct vt_stats *stats,
+                 uint64_t *untimed)
 {
-    struct job job = {.recording = recording, .filter = {INT64_MIN, INT64_MAX, VT_NONE}};
+    struct job job = {.recording = recording,
+                      .filter = {INT64_MIN, INT64_MAX, VT_NONE},
+                      .is_timed_only = untimed != NULL};
     int result = vti_recording_prepare(recording);
 
     memset(stats, 0, sizeof *stats);
@@ -335,7 +350,7 @@ int vt_stats_query(vt_recording *recording, const struct vt_filter *filter, stru
     if (!result)
         result = finish_asyncs(&job);
     if (!result && job.has_traces)
-        result = vti_stats_traces(recording, &job.filter, take_trace_span, &job);
+        result = vti_stats_traces(recording, &job.filter, job.is_timed_only, take_trace_span, &job);
     if (!result)
         result = fill(&job, stats);
     for (size_t i = 0; i < job.count; i++)
@@ -343,7 +358,20 @@ int vt_stats_query(vt_recording *recording, const struct vt_filter *filter, stru
     free(job.sums);
     vti_matcher_fini(&job.matcher);
     vti_asyncs_fini(&job.asyncs);
+    if (untimed)
+        *untimed = job.untimed;
     return vti_read_result(result);
+}
+
+int vt_stats_query(vt_recording *recording, const struct vt_filter *filter, struct vt_stats *stats)
+{
+    return query(recording, filter, stats, NULL);
+}
+
+int vti_stats_timed(vt_recording *recording, const struct vt_filter *filter, struct vt_stats *stats,
+                    uint64_t *untimed)
+{
+    return query(recording, filter, stats, untimed);
 }
 
 void vt_stats_free(struct vt_stats *stats)

@@ -16,6 +16,7 @@
 struct path {
     vt_recording *recording;
     const struct vt_filter *filter;
+    bool is_timed_only;
     struct vti_map *sites; /* to indices of ... */
     uint32_t *open;        /* ... these */
     size_t open_room;
@@ -31,7 +32,8 @@ static bool is_counted(const struct path *path, const struct vti_traces *traces,
 {
     const struct vt_filter *filter = path->filter;
 
-    return span->begin_ns >= filter->from_ns && span->begin_ns < filter->to_ns &&
+    return (span->is_finished || !path->is_timed_only) && span->begin_ns >= filter->from_ns &&
+           span->begin_ns < filter->to_ns &&
            (filter->track == VT_NONE || traces->processes[span->process].pid == filter->track);
 }
 
@@ -90,9 +92,10 @@ static int tell_trace(struct path *path, const struct vti_traces *traces,
 }
 
 static int tell(vt_recording *recording, const struct vti_traces *traces,
-                const struct vt_filter *filter, vti_stats_trace_span *each, void *arg)
+                const struct vt_filter *filter, bool is_timed_only, vti_stats_trace_span *each,
+                void *arg)
 {
-    struct path path = {.recording = recording, .filter = filter};
+    struct path path = {.recording = recording, .filter = filter, .is_timed_only = is_timed_only};
     int code = vti_map_create(&path.sites);
 
     for (size_t i = 0; i < traces->trace_count && !code; i++)
@@ -103,7 +106,7 @@ static int tell(vt_recording *recording, const struct vti_traces *traces,
     return code;
 }
 
-int vti_stats_traces(vt_recording *recording, const struct vt_filter *filter,
+int vti_stats_traces(vt_recording *recording, const struct vt_filter *filter, bool is_timed_only,
                      vti_stats_trace_span *each, void *arg)
 {
     struct vti_traces traces;
@@ -111,7 +114,7 @@ int vti_stats_traces(vt_recording *recording, const struct vt_filter *filter,
 
     if (code)
         return code;
-    code = tell(recording, &traces, filter, each, arg);
+    code = tell(recording, &traces, filter, is_timed_only, each, arg);
     vti_traces_fini(&traces);
     return code;
 }

@@ -7,8 +7,8 @@
 /* How much of a span went to its children, and how much of it is inside of a span of its own site: all or nothing. 0 to go on. */
 typedef int vti_stats_trace_span(uint32_t site, int64_t inside_ns, int64_t nested_ns, void *arg);
 
-/* Tells of each span that the filter lets through. 0 or a negative code. */
-int vti_stats_traces(vt_recording *recording, const struct vt_filter *filter,
+/* Tells of each span that the filter lets through, and that has ended if `is_timed_only`. 0 or a negative code. */
+int vti_stats_traces(vt_recording *recording, const struct vt_filter *filter, bool is_timed_only,
                      vti_stats_trace_span *each, void *arg);
 
 #endif

@@ -151,11 +151,19 @@ static void warn_about_log(const struct vti_rank *rank, const char *file)
         vti_cmd_warn("rank", "%s: nothing in it has ended", file);
 }
 
+static void warn_about_untimed(const struct vti_rank_trust *trust, const char *file)
+{
+    if (trust->untimed)
+        vti_cmd_warn("rank", "%s: spans that never ended, not timed: %llu (--wide: Open)", file,
+                     (unsigned long long)trust->untimed);
+}
+
 static void warn_about_recording(const struct vti_rank *rank, const char *file)
 {
     struct vti_rank_trust trust;
 
     vti_rank_trust(rank, &trust);
+    warn_about_untimed(&trust, file);
     if (trust.damage_count)
         vti_cmd_warn("rank", "%s: damaged ranges left out: %u; the first: bytes %llu to %llu", file,
                      trust.damage_count, (unsigned long long)trust.damage_begin,
@@ -224,6 +232,7 @@ static int rank_file(struct vti_rank *rank, const struct request *request,
         .is_compat = request->rank.is_compat,
         .limit = request->limit,
     };
+    struct vti_rank_trust trust;
     struct vti_buf text = {0};
     const char *shown = strcmp(request->file, "-") ? request->file : "standard input";
     bool is_talking = request->rank.is_compat && request->out;
@@ -250,8 +259,11 @@ static int rank_file(struct vti_rank *rank, const struct request *request,
         return vti_cmd_error("rank", code);
     if (is_talking)
         printf("Ranking file was successfully created: %s\n", request->out);
-    if (request->from)
-        return VTI_EXIT_OK; /* venturi-fetch has said what there is to say */
+    if (request->from) { /* the rest was said by venturi-fetch */
+        vti_rank_trust(rank, &trust);
+        warn_about_untimed(&trust, fetched->shown);
+        return VTI_EXIT_OK;
+    }
     if (vti_rank_is_recording(rank))
         warn_about_recording(rank, shown);
     else if (!request->rank.is_compat)

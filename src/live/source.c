@@ -6,6 +6,7 @@
  */
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "base/written.h"
 #include "live/state.h"
 #include "live/tick.h"
 
@@ -22,8 +23,6 @@
 #define END_FIXED_BYTES 32
 #define LOOK_NS 1000000000 /* between two looks for who writes */
 #define AGE_MOST_S 3600LL
-#define QUIET_NS                                                                                   \
-    5000000000 /* a file that has not grown for so long has lost its writer, if nobody can be seen */
 
 int64_t vti_source_unix(const struct vti_source *source, int64_t ns)
 {
@@ -142,13 +141,14 @@ static bool has_writer(struct vti_source *source)
 {
     int fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     bool is_locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+    bool is_sure;
 
     if (fd >= 0)
         close(fd);
     if (is_locked)
         return true;
-    if (!source->writer || !vti_live_writes(source->writer, source->path))
-        source->writer = vti_live_writer_of(source->path);
+    if (!source->writer || !vti_written_by(source->writer, source->path))
+        source->writer = vti_written_by_whom(source->path, &is_sure);
     return source->writer != 0;
 }
 
@@ -163,7 +163,7 @@ static void look_for_writer(struct vti_source *source)
     if (source->looked_ns && now_ns - source->looked_ns < LOOK_NS)
         return;
     source->looked_ns = now_ns;
-    source->is_growing = has_writer(source) || now_ns - source->grown_ns < QUIET_NS;
+    source->is_growing = has_writer(source) || now_ns - source->grown_ns < VTI_WRITTEN_QUIET_NS;
 }
 
 /* Who ships a spool deletes its files when they are closed and sent; what was written last is read all the same. */

@@ -388,9 +388,6 @@ bool vti_live_is_young(const char *path);         /* it was written to a moment 
 int vti_live_find_target(struct vti_live *live);
 int vti_live_look_at_folder(struct vti_live *live);
 void vti_live_folder_fini(struct vti_live *live);
-pid_t vti_live_writer_of(
-    const char *path); /* who has it open for writing; 0: nobody that can be seen */
-bool vti_live_writes(pid_t pid, const char *path);
 
 /* outside.c: a process that nobody records */
 int vti_live_outside_open(struct vti_live *live, pid_t pid);

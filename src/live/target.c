@@ -5,6 +5,7 @@
  * followed; what is no recording in them is stepped over.
  */
 #include "base/error.h"
+#include "base/written.h"
 #include "live/arrivals.h"
 #include "live/state.h"
 #include "live/tick.h"
@@ -30,86 +31,6 @@ static pid_t pid_of(const char *text)
 }
 
 #define PARENTS_MOST 32
-
-/* ---- who writes -------------------------------------------------------------------------------- */
-
-/* Whether the descriptor was opened for writing. */
-static bool is_for_writing(pid_t pid, const char *fd)
-{
-    char path[64 + NAME_MAX];
-    char line[256];
-    bool is_found = false;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%s", (int)pid, fd);
-    file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (!strncmp(line, "flags:", 6))
-            is_found = (strtoul(line + 6, NULL, 8) & O_ACCMODE) != O_RDONLY;
-    if (file)
-        fclose(file);
-    return is_found;
-}
-
-/* Calls `each` with the path of each file that a process has open for writing, until it says true. */
-static bool each_written(pid_t pid, bool (*each)(const char *path, const void *arg),
-                         const void *arg)
-{
-    char name[64 + NAME_MAX];
-    char path[PATH_MAX];
-    struct dirent *entry;
-    bool is_found = false;
-    ssize_t len;
-    DIR *folder;
-
-    snprintf(name, sizeof name, "/proc/%d/fd", (int)pid);
-    folder = opendir(name);
-    while (folder && !is_found && (entry = readdir(folder))) {
-        snprintf(name, sizeof name, "/proc/%d/fd/%s", (int)pid, entry->d_name);
-        len = entry->d_name[0] == '.' ? 0 : readlink(name, path, sizeof path - 1);
-        if (len <= 0 || path[0] != '/')
-            continue;
-        path[len] = 0;
-        is_found = is_for_writing(pid, entry->d_name) && each(path, arg);
-    }
-    if (folder)
-        closedir(folder);
-    return is_found;
-}
-
-static bool is_that_file(const char *path, const void *arg)
-{
-    const struct stat *wanted = arg;
-    struct stat about;
-
-    return !stat(path, &about) && about.st_dev == wanted->st_dev && about.st_ino == wanted->st_ino;
-}
-
-bool vti_live_writes(pid_t pid, const char *path)
-{
-    struct stat about;
-
-    return !stat(path, &about) && each_written(pid, is_that_file, &about);
-}
-
-pid_t vti_live_writer_of(const char *path)
-{
-    struct dirent *entry;
-    struct stat about;
-    pid_t found = 0;
-    DIR *folder;
-
-    if (stat(path, &about))
-        return 0;
-    folder = opendir("/proc");
-    while (folder && !found && (entry = readdir(folder)))
-        if (isdigit((unsigned char)entry->d_name[0]) &&
-            each_written(pid_of(entry->d_name), is_that_file, &about))
-            found = pid_of(entry->d_name);
-    if (folder)
-        closedir(folder);
-    return found;
-}
 
 /* ---- the recording of a process ---------------------------------------------------------------- */
 
@@ -157,7 +78,7 @@ static void find_by_drainers(pid_t pid, struct written *written)
 
     while (folder && !is_found && (entry = readdir(folder)))
         is_found = isdigit((unsigned char)entry->d_name[0]) &&
-                   each_written(pid_of(entry->d_name), is_recording, written) &&
+                   vti_written_each(pid_of(entry->d_name), is_recording, written) &&
                    records_pid(written->path, pid);
     if (folder)
         closedir(folder);
@@ -176,7 +97,7 @@ static int open_process(struct vti_live *live, pid_t pid)
     if (!vti_proc_kin_of(&proc, pid, &kin))
         return vti_fail(VTI_E_NOT_FOUND, "%d: there is no such process", (int)pid);
     for (unsigned i = 0; i < PARENTS_MOST && at > 1 && !written.path[0]; i++) {
-        each_written(at, is_recording, &written);
+        vti_written_each(at, is_recording, &written);
         at = vti_proc_kin_of(&proc, at, &kin) ? kin.parent : 0;
     }
     if (!written.path[0])

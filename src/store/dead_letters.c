@@ -50,11 +50,20 @@ static void write_letter(struct vti_buf *out, const struct vti_batch *batch,
     vti_buf_add_text(out, "}\n");
 }
 
+static bool ends_a_line(int fd, off_t size)
+{
+    char last = '\n';
+
+    return !size || (pread(fd, &last, 1, size - 1) == 1 && last == '\n');
+}
+
+/* A line that somebody left without its end gets it: nothing is ever written into another letter. */
 static int append(const char *path, const struct vti_buf *out, uint64_t *bytes)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     off_t before = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-    size_t at = 0;
+    size_t at = before >= 0 && ends_a_line(fd, before) ? 1 : 0; /* the first byte ends one */
+    off_t after = before + (off_t)(out->len - at);
     int code = 0;
 
     while (before >= 0 && at < out->len) {
@@ -70,42 +79,40 @@ static int append(const char *path, const struct vti_buf *out, uint64_t *bytes)
         if (before >= 0 && ftruncate(fd, before))
             code = VTI_E_WRITE; /* said already */
     } else {
-        *bytes = (uint64_t)before + out->len;
+        *bytes = (uint64_t)after;
     }
     if (fd >= 0)
         close(fd);
     return code;
 }
 
-int vti_dead_write(const char *path, const struct vti_batch *batch, uint64_t *bytes,
-                   uint64_t *count)
+static bool is_known(const struct vti_map *known, const struct vti_document *document)
+{
+    return known && vti_map_find(known, document->id, VTI_UUID) >= 0;
+}
+
+int vti_dead_write(const char *path, const struct vti_batch *batch, const struct vti_map *known,
+                   uint64_t *bytes, uint64_t *count)
 {
     struct vti_buf out = {0};
     uint64_t dead = 0;
     int code = 0;
 
+    vti_buf_add_u8(&out, '\n');
     for (size_t i = 0; i < batch->count; i++)
         if (batch->documents[i].fate == VTI_FATE_DEAD) {
-            write_letter(&out, batch, &batch->documents[i]);
+            if (!is_known(known, &batch->documents[i]))
+                write_letter(&out, batch, &batch->documents[i]);
             dead++;
         }
     if (out.failed)
         code = vti_fail(VTI_E_NOMEM, "out of memory");
-    else if (dead)
+    else if (out.len > 1)
         code = append(path, &out, bytes);
     if (!code)
         *count += dead;
     vti_buf_fini(&out);
     return code;
-}
-
-void vti_dead_cut(const char *path, uint64_t bytes)
-{
-    struct stat stat_;
-
-    if (!stat(path, &stat_) && S_ISREG(stat_.st_mode) && (uint64_t)stat_.st_size > bytes &&
-        truncate(path, (off_t)bytes))
-        return; /* then a letter may be there twice: under the same id */
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -187,6 +194,13 @@ static bool read_letter(struct letter *letter, struct vti_json_scan *scan, struc
            letter->id.len == 32;
 }
 
+static void fini_letter(struct letter *letter)
+{
+    vti_buf_fini(&letter->index);
+    vti_buf_fini(&letter->id);
+    vti_buf_fini(&letter->kind);
+}
+
 /* 0 is no kind: somebody has edited it. */
 static uint32_t kind_of(const struct letter *letter)
 {
@@ -221,9 +235,59 @@ int vti_dead_read(struct vti_batch *batch, const char *line, size_t len, struct 
         if (!code && kind == VTI_DOCUMENT_TRACE)
             code = vti_dead_span_read(batch, document, &letter.span);
     }
-    vti_buf_fini(&letter.index);
-    vti_buf_fini(&letter.id);
-    vti_buf_fini(&letter.kind);
+    fini_letter(&letter);
     vti_buf_fini(&key);
     return code;
+}
+
+/* ---- those of before --------------------------------------------------------------------------- */
+
+/* Where to look: behind what was written down, or all of it if somebody has changed the file since. */
+static void seek_unwritten(FILE *file, uint64_t bytes)
+{
+    if (!bytes || bytes > INT64_MAX || fseeko(file, (off_t)bytes - 1, SEEK_SET) ||
+        getc(file) != '\n')
+        rewind(file);
+}
+
+static int note_id(struct vti_map *known, const char *line, size_t len)
+{
+    struct vti_json_scan scan = {.at = line, .end = line + len};
+    struct letter letter = {.time_ns = 0};
+    struct vti_buf key = {0};
+    uint8_t id[VTI_UUID];
+    int is_new, code = 0;
+
+    if (read_letter(&letter, &scan, &key)) {
+        vti_uuid_parse(id, (const char *)letter.id.data, letter.id.len);
+        code = vti_map_add(known, id, sizeof id, &is_new) < 0 ? VTI_E_NOMEM : 0;
+    }
+    fini_letter(&letter);
+    vti_buf_fini(&key);
+    return code;
+}
+
+int vti_dead_known(struct vti_map **known, const char *path, uint64_t bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t len;
+    int code = vti_map_create(known);
+
+    if (file)
+        seek_unwritten(file, bytes);
+    while (file && !code && (len = getline(&line, &room, file)) > 0)
+        code = note_id(*known, line, (size_t)len);
+    free(line);
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
+    if (!code && !vti_map_count(*known)) {
+        vti_map_free(*known);
+        *known = NULL;
+    }
+    return code ? vti_fail(VTI_E_NOMEM, "out of memory") : 0;
 }

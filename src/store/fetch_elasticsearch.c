@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,22 +130,68 @@ const char *vti_es_field(const struct vti_es_reading *reading, const char *name)
 
 /* ---- one trace ------------------------------------------------------------------------------- */
 
-static int take_page(struct vti_es_reading *reading, struct vti_buf *scroll, size_t *count)
+static int fail_endless(const struct vti_es_reading *reading)
+{
+    return vti_fail(VTI_E_READ, "%s: its pages of documents (scroll) do not come to an end",
+                    reading->fetch->settings.shown);
+}
+
+/* A number of old, an object since 7. */
+static double total_of(struct vti_bytes answer)
+{
+    double plain = vti_es_number(VTI_ES_PATH(answer, "hits", "total"), HUGE_VAL);
+    struct vti_bytes relation = VTI_ES_PATH(answer, "hits", "total", "relation");
+
+    if (relation.len && (relation.len != 4 || memcmp(relation.data, "\"eq\"", 4)))
+        return HUGE_VAL; /* at least so many */
+    return vti_es_number(VTI_ES_PATH(answer, "hits", "total", "value"), plain);
+}
+
+/* Pages that were read. */
+struct scrolling {
+    struct vti_buf id;
+    struct vti_buf seen; /* the first document of a page whose number was a power of two */
+    size_t pages, count; /* documents of the last one */
+    double hits, total;  /* of all; the store's own number, or infinite */
+};
+
+/* No document comes twice: a store that goes in circles meets one of those pages again. */
+static int look_at_first(struct vti_es_reading *reading, struct scrolling *scrolling,
+                         struct vti_bytes hit)
+{
+    struct vti_buf *seen = &scrolling->seen;
+
+    scrolling->pages++;
+    if (seen->len && seen->len == hit.len && !memcmp(seen->data, hit.data, hit.len))
+        return fail_endless(reading);
+    if (!(scrolling->pages & (scrolling->pages - 1))) {
+        vti_buf_clear(seen);
+        vti_buf_add(seen, hit.data, hit.len);
+    }
+    return 0;
+}
+
+static int take_page(struct vti_es_reading *reading, struct scrolling *scrolling)
 {
     struct vti_bytes answer = vti_es_answer(reading);
     struct vti_es_items items;
     struct vti_bytes hit;
     int code = 0;
 
-    *count = 0;
-    if (!vti_es_text(vti_es_member(answer, "_scroll_id"), scroll))
+    scrolling->count = 0;
+    if (!vti_es_text(vti_es_member(answer, "_scroll_id"), &scrolling->id))
         return vti_es_fail_shape(reading);
+    if (!scrolling->pages)
+        scrolling->total = total_of(answer);
     vti_es_items(&items, VTI_ES_PATH(answer, "hits", "hits"));
     while (!code && vti_es_item(&items, &hit)) {
         struct vti_bytes source = vti_es_member(hit, "_source");
 
-        ++*count;
-        if (source.len)
+        if (!scrolling->count++)
+            code = look_at_first(reading, scrolling, hit);
+        if (!code && ++scrolling->hits > scrolling->total)
+            code = fail_endless(reading);
+        if (!code && source.len)
             code = vti_fetch_add(reading->fetch, source.data, source.len);
     }
     if (code == 1)
@@ -170,34 +217,38 @@ static void scroll_body(struct vti_es_reading *reading, const struct vti_buf *sc
 /* Page by page until one is empty; a store that never ends is left after as many as any has. */
 static int read_pages(struct vti_es_reading *reading)
 {
-    static const char fields[] = "filter_path=_scroll_id,hits.hits._source";
-    struct vti_buf scroll = {0};
-    size_t count = 0;
+    static const char fields[] =
+        "filter_path=_scroll_id,hits.total,hits.hits._index,hits.hits._id,hits.hits._source";
+    struct scrolling scrolling = {.pages = 0};
+    struct vti_buf *scroll = &scrolling.id;
+    char next[160];
     int code;
+
+    snprintf(next, sizeof next, "/_search/scroll?%s", fields);
 
     vti_buf_clear(&reading->path);
     vti_buf_printf(&reading->path, "/%s/_search?scroll=2m&%s", reading->fetch->index, fields);
     vti_buf_add_u8(&reading->path, 0);
     code = vti_es_ask(reading, "POST", (const char *)reading->path.data);
     if (!code)
-        code = take_page(reading, &scroll, &count);
-    for (unsigned page = 0; !code && count && scroll.len && page < PAGES_MOST; page++) {
-        scroll_body(reading, &scroll, false);
-        code = vti_es_ask(reading, "POST",
-                          "/_search/scroll?filter_path=_scroll_id,hits.hits._source");
+        code = take_page(reading, &scrolling);
+    while (!code && scrolling.count && scroll->len && scrolling.pages < PAGES_MOST) {
+        scroll_body(reading, scroll, false);
+        code = vti_es_ask(reading, "POST", next);
         if (!code)
-            code = take_page(reading, &scroll, &count);
+            code = take_page(reading, &scrolling);
     }
-    if (scroll.len) { /* it would go by itself, later */
+    if (scroll->len) { /* it would go by itself, later */
         char message[512];
 
         snprintf(message, sizeof message, "%s", code < 0 ? vti_error_message(code) : "");
-        scroll_body(reading, &scroll, true);
+        scroll_body(reading, scroll, true);
         vti_es_ask(reading, "DELETE", "/_search/scroll");
         if (code < 0)
             vti_fail(code, "%s", message);
     }
-    vti_buf_fini(&scroll);
+    vti_buf_fini(&scrolling.id);
+    vti_buf_fini(&scrolling.seen);
     return code < 0 ? code : 0;
 }
 

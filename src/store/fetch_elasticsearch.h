@@ -29,10 +29,11 @@ const char *vti_es_field(const struct vti_es_reading *reading, const char *name)
 int vti_es_list(struct vti_es_reading *reading);
 int vti_es_rank(struct vti_es_reading *reading);
 
-/* Rows as venturi-fetch writes them, of an answer that may be anything; how many traces there are in all, and names. */
+/* Rows as venturi-fetch writes them, of an answer that may be anything; how many traces there are in all, and names; of how many names the sums
+ * cannot be. */
 int vti_es_list_rows(struct vti_buf *rows, struct vti_bytes answer, bool has_errors_only,
                      double *all);
-int vti_es_rank_rows(struct vti_buf *rows, struct vti_bytes answer, uint32_t *count);
+int vti_es_rank_rows(struct vti_buf *rows, struct vti_bytes answer, uint32_t *count, uint32_t *odd);
 
 /* Parts of queries, and of answers: an aggregation of one field, one by a filter; how many it met. */
 #define VTI_ES_ROWS 10000u /* that are asked for at most */
@@ -66,6 +67,7 @@ void vti_es_items(struct vti_es_items *items, struct vti_bytes array);
 bool vti_es_item(struct vti_es_items *items, struct vti_bytes *item);
 
 double vti_es_number(struct vti_bytes value, double otherwise);
+uint64_t vti_es_whole(double number); /* 0 and 10^15 are the ends; not a number is 0 */
 bool vti_es_text(struct vti_bytes value, struct vti_buf *text); /* false: it is none */
 
 #endif

@@ -69,6 +69,11 @@ double vti_es_number(struct vti_bytes value, double otherwise)
     return strtod(text, NULL);
 }
 
+uint64_t vti_es_whole(double number)
+{
+    return number >= 1 ? number < 1e15 ? (uint64_t)number : (uint64_t)1e15 : 0;
+}
+
 bool vti_es_text(struct vti_bytes value, struct vti_buf *text)
 {
     struct vti_json_scan scan = {.at = value.data, .end = value.data + value.len};

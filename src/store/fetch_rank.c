@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT_MOST 9007199254740992.0 /* a double has each number up to that */
+#define SECONDS_MOST 1e15
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static void add_names_agg(struct vti_json *json, const struct vti_es_reading *reading)
@@ -130,7 +133,14 @@ struct names {
     struct vti_map *map;
     struct name_row *rows;
     size_t room;
+    uint32_t odd; /* sums that cannot be */
 };
+
+static bool is_possible(double count, double total, double max)
+{
+    return count >= 0 && count <= COUNT_MOST && total >= 0 && total <= SECONDS_MOST && max >= 0 &&
+           max <= SECONDS_MOST;
+}
 
 static struct name_row *row_of(struct names *names, const char *name, size_t len)
 {
@@ -156,7 +166,7 @@ static struct name_row *row_of(struct names *names, const char *name, size_t len
 
 static void add_times(struct name_row *row, double count, double total, double max, double min)
 {
-    row->count += (uint64_t)(count > 0 ? count : 0);
+    row->count += vti_es_whole(count);
     row->total += total;
     row->max = max > row->max ? max : row->max;
     row->min = min < row->min || isnan(row->min) ? min : row->min;
@@ -170,18 +180,23 @@ static int take_stops(struct names *names, struct vti_bytes sums, struct vti_buf
     vti_es_items(&items, VTI_ES_PATH(sums, "stops", "names", "buckets"));
     while (vti_es_item(&items, &bucket)) {
         struct vti_bytes values = VTI_ES_PATH(bucket, "percentiles", "values");
+        double count = vti_es_number(vti_es_member(bucket, "doc_count"), 0);
+        double total = vti_es_number(VTI_ES_PATH(bucket, "total", "value"), 0) / 1e9;
+        double max = vti_es_number(VTI_ES_PATH(bucket, "max", "value"), 0) / 1e9;
         struct name_row *row;
 
         if (!vti_es_text(vti_es_member(bucket, "key"), text) || text->len < 5)
             continue;
+        if (!is_possible(count, total, max)) {
+            names->odd++;
+            continue;
+        }
         row = row_of(names, (const char *)text->data, text->len - 5);
         if (!row)
             return VTI_E_NOMEM;
-        add_times(row, vti_es_number(vti_es_member(bucket, "doc_count"), 0),
-                  vti_es_number(VTI_ES_PATH(bucket, "total", "value"), 0) / 1e9,
-                  vti_es_number(VTI_ES_PATH(bucket, "max", "value"), 0) / 1e9,
+        add_times(row, count, total, max,
                   vti_es_number(VTI_ES_PATH(bucket, "min", "value"), 0) / 1e9);
-        row->errors += (uint64_t)vti_es_count(bucket, "errors");
+        row->errors += vti_es_whole(vti_es_count(bucket, "errors"));
         row->p50 = vti_es_number(vti_es_member(values, "50.0"), NAN) / 1e9;
         row->p99 = vti_es_number(vti_es_member(values, "99.0"), NAN) / 1e9;
     }
@@ -192,11 +207,14 @@ static int take_stops(struct names *names, struct vti_bytes sums, struct vti_buf
 
         if (!vti_es_text(vti_es_member(bucket, "key"), text) || text->len < 6)
             continue;
+        if (!is_possible(starts, 0, 0)) {
+            names->odd++;
+            continue;
+        }
         row = row_of(names, (const char *)text->data, text->len - 6);
         if (!row)
             return VTI_E_NOMEM;
-        row->unfinished += starts > (double)row->count ? (uint64_t)(starts - (double)row->count)
-                                                       : 0;
+        row->unfinished += vti_es_whole(starts - (double)row->count);
     }
     return 0;
 }
@@ -216,13 +234,18 @@ static int take_pairs(struct names *names, struct vti_bytes sums, struct vti_buf
             continue;
         for (unsigned i = 0; i < 6 && vti_es_item(&cells, &cell); i++)
             numbers[i] = vti_es_number(cell, 0);
+        if (!is_possible(numbers[0], numbers[1] / 1e3, numbers[2] / 1e3) ||
+            !is_possible(numbers[4], 0, 0) || !is_possible(numbers[5], 0, 0)) {
+            names->odd++;
+            continue;
+        }
         to = row_of(names, (const char *)text->data, text->len);
         if (!to)
             return VTI_E_NOMEM;
         if (numbers[0] > 0)
             add_times(to, numbers[0], numbers[1] / 1e3, numbers[2] / 1e3, numbers[3] / 1e3);
-        to->errors += (uint64_t)(numbers[4] > 0 ? numbers[4] : 0);
-        to->unfinished += (uint64_t)(numbers[5] > 0 ? numbers[5] : 0);
+        to->errors += vti_es_whole(numbers[4]);
+        to->unfinished += vti_es_whole(numbers[5]);
     }
     return 0;
 }
@@ -264,7 +287,7 @@ static void write_names(struct vti_buf *to, const struct names *names)
     vti_json_object_end(&json);
 }
 
-int vti_es_rank_rows(struct vti_buf *rows, struct vti_bytes answer, uint32_t *count)
+int vti_es_rank_rows(struct vti_buf *rows, struct vti_bytes answer, uint32_t *count, uint32_t *odd)
 {
     struct vti_bytes sums = vti_es_member(answer, "aggregations");
     struct vti_buf text = {0};
@@ -276,6 +299,7 @@ int vti_es_rank_rows(struct vti_buf *rows, struct vti_bytes answer, uint32_t *co
     if (!code)
         code = take_pairs(&names, sums, &text);
     *count = code ? 0 : vti_map_count(names.map);
+    *odd = names.odd;
     if (!code)
         write_names(rows, &names);
     vti_map_free(names.map);
@@ -288,7 +312,8 @@ int vti_es_rank(struct vti_es_reading *reading)
 {
     struct vti_buf rows = {0};
     struct vti_json json;
-    uint32_t count = 0;
+    struct vti_fetch *fetch = reading->fetch;
+    uint32_t count = 0, odd = 0;
     int code;
 
     vti_buf_clear(&reading->body);
@@ -306,12 +331,18 @@ int vti_es_rank(struct vti_es_reading *reading)
     vti_json_object_end(&json);
     code = vti_es_search(reading, "plain");
     if (!code)
-        code = vti_es_rank_rows(&rows, vti_es_answer(reading), &count);
+        code = vti_es_rank_rows(&rows, vti_es_answer(reading), &count, &odd);
     if (!code && !count)
-        code = vti_fail(VTI_E_EMPTY, "%s: index %s holds no spans", reading->fetch->settings.shown,
-                        reading->fetch->index);
+        code = vti_fail(
+            VTI_E_EMPTY,
+            odd ? "%s: index %s: its sums cannot be right: counts or times out of all bounds"
+                : "%s: index %s holds no spans",
+            fetch->settings.shown, fetch->index);
     if (!code)
-        code = vti_es_write_rows(reading->fetch, &rows);
+        code = vti_es_write_rows(fetch, &rows);
+    if (!code && odd && !fetch->note[0])
+        snprintf(fetch->note, sizeof fetch->note,
+                 "names with counts or times that cannot be right, left out: %u", odd);
     vti_buf_fini(&rows);
     return code;
 }

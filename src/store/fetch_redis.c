@@ -37,7 +37,9 @@ struct reading {
     redisContext *link;
     struct key *keys; /* owned */
     size_t count, room;
-    uint64_t left_out; /* traces */
+    uint64_t left_out;  /* traces for which there is no room */
+    uint64_t odd_keys;  /* no id is that long */
+    uint64_t too_large; /* traces that have no room by themselves */
 };
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -79,7 +81,11 @@ static int add_key(struct reading *reading, const redisReply *name)
 {
     struct key *key;
 
-    if (name->type != REDIS_REPLY_STRING || name->len > KEY_MOST || reading->count >= KEYS_MOST) {
+    if (name->type != REDIS_REPLY_STRING || name->len > KEY_MOST) {
+        reading->odd_keys++;
+        return 0;
+    }
+    if (reading->count >= KEYS_MOST) {
         reading->left_out++;
         return 0;
     }
@@ -338,13 +344,55 @@ static int read_keys(struct reading *reading, size_t count)
     return code;
 }
 
-/* Newest first (or slowest, or largest), as long as there is room for all of a trace. */
+/* Moves those that are read to the front, as long as there is room for all of a trace; how many they are. */
+static size_t choose(struct reading *reading, size_t most)
+{
+    uint64_t events = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < reading->count && count < most; i++) {
+        struct key key = reading->keys[i];
+
+        if (key.events > LIST_EVENTS) { /* it must not hide the others */
+            reading->too_large++;
+            continue;
+        }
+        if (events + key.events > LIST_EVENTS)
+            break;
+        events += key.events;
+        reading->keys[i] = reading->keys[count];
+        reading->keys[count++] = key;
+    }
+    return count;
+}
+
+static void note(struct vti_fetch *fetch, uint64_t count, const char *why, const char *what)
+{
+    size_t len = strlen(fetch->note);
+
+    if (count)
+        snprintf(fetch->note + len, sizeof fetch->note - len, "%s%s: %llu %s left out",
+                 len ? "; " : "", why, (unsigned long long)count, what);
+}
+
+static void note_left_out(const struct reading *reading)
+{
+    struct vti_fetch *fetch = reading->fetch;
+
+    note(fetch, reading->left_out, "more than can be read at once",
+         reading->left_out == 1 ? "trace is" : "traces are");
+    note(fetch, reading->too_large, "more than 2000000 notifications each (trace show ID reads it)",
+         reading->too_large == 1 ? "trace is" : "traces are");
+    note(fetch, reading->odd_keys, "longer than 512 bytes",
+         reading->odd_keys == 1 ? "key is" : "keys are");
+}
+
+/* Newest first (or slowest, or largest). */
 static int list(struct reading *reading)
 {
     struct vti_fetch *fetch = reading->fetch;
     bool is_by_begin = !strcmp(fetch->sort, "begin") && !fetch->has_errors_only;
-    uint64_t events = 0;
-    size_t count = 0;
+    size_t count;
     int code = find_keys(reading, VTI_REDIS_EVENTS "*");
 
     if (!code)
@@ -357,18 +405,16 @@ static int list(struct reading *reading)
           !strcmp(fetch->sort, "time")    ? by_length
           : !strcmp(fetch->sort, "spans") ? by_events
                                           : by_time);
-    while (count < reading->count && events + reading->keys[count].events <= LIST_EVENTS) {
-        /* Begins are those of the first that was written: a few more, so that the right ones are among them. */
-        if (is_by_begin && count >= (size_t)fetch->limit + VTI_FETCH_CANDIDATES)
-            break;
-        events += reading->keys[count++].events;
-    }
+    /* Begins are those of the first that was written: a few more, so that the right ones are among them. */
+    count = choose(reading, is_by_begin ? (size_t)fetch->limit + VTI_FETCH_CANDIDATES : SIZE_MAX);
     if (!is_by_begin || count < (size_t)fetch->limit)
-        reading->left_out += reading->count - count;
-    if (reading->left_out)
-        snprintf(fetch->note, sizeof fetch->note,
-                 "more than can be read at once: %llu traces are left out",
-                 (unsigned long long)reading->left_out);
+        reading->left_out += reading->count - count - reading->too_large;
+    if (!count && reading->too_large)
+        return vti_fail(VTI_E_NOT_FOUND,
+                        "%s: holds only traces of more than %u notifications (trace show ID reads "
+                        "one)",
+                        fetch->settings.shown, LIST_EVENTS);
+    note_left_out(reading);
     return read_keys(reading, count);
 }
 

@@ -249,12 +249,11 @@ static void add_trace(struct vti_json *json, struct vti_bytes bucket, bool has_e
     vti_json_bytes(json, (const char *)text.data, text.len);
     vti_json_add_int(json, "begin_ns", begin_ns);
     vti_json_add_int(json, "duration_ns", duration_ns);
-    vti_json_add_uint(json, "spans", (uint64_t)(starts > 0 ? starts : (events + 1) / 2));
-    vti_json_add_uint(json, "errors", (uint64_t)errors);
-    vti_json_add_uint(json, "unfinished",
-                      starts > events - starts ? (uint64_t)(starts - (events - starts)) : 0);
+    vti_json_add_uint(json, "spans", vti_es_whole(starts > 0 ? starts : (events + 1) / 2));
+    vti_json_add_uint(json, "errors", vti_es_whole(errors));
+    vti_json_add_uint(json, "unfinished", vti_es_whole(starts - (events - starts)));
     vti_json_add_uint(json, "hosts",
-                      (uint64_t)vti_es_number(VTI_ES_PATH(bucket, "hosts", "value"), 0));
+                      vti_es_whole(vti_es_number(VTI_ES_PATH(bucket, "hosts", "value"), 0)));
     vti_json_key(json, "root");
     vti_json_bytes(json, (const char *)root.data, root.len);
     add_services(json, bucket, &text);

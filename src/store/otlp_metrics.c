@@ -140,7 +140,7 @@ static void count_step(struct series *series, const struct vti_step_detail *step
     now->sum += seconds;
     now->documents++;
     now->messages += step->messages;
-    now->failed += step->is_failed;
+    now->failed += step->is_failed ? step->messages : 0;
     if (step->lag_ns != VTI_STEP_LAG_UNKNOWN)
         now->lag = (double)step->lag_ns / 1e9;
     if ((uint64_t)step->received_ns < series->start_ns)
@@ -284,8 +284,8 @@ static void add_series(struct vti_wire *wire, const struct series *series)
     vti_wire_list(wire, "metrics");
     add_sum(wire, series, "venturi.step.messages", "{message}", "messages that a step dealt with",
             series->now.messages);
-    add_sum(wire, series, "venturi.step.failures", "{failure}", "how often a step failed",
-            series->now.failed);
+    add_sum(wire, series, "venturi.step.failures", "{message}",
+            "messages that a step failed at, all those of a batch that failed", series->now.failed);
     add_histogram(wire, series);
     add_lag(wire, series);
     vti_wire_list_end(wire);

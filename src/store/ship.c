@@ -25,7 +25,9 @@ struct follow {
     int fd;     /* for the lock; -1: free */
     vt_recording *recording;
     void *makers[VTI_MAKERS_MOST];
-    bool is_final; /* it will not grow */
+    bool is_final;   /* it will not grow … */
+    bool is_cut_off; /* … though it has no end */
+    int64_t looked_ns;
 };
 
 struct follower {
@@ -121,11 +123,25 @@ static int begin_follow(struct vti_ship *ship, struct follow *follow, const char
 }
 
 /* Whether nobody writes it any more; asked before it is read, so that what is read then is all. */
-static bool is_final(struct follow *follow)
+static bool is_final(const struct vti_ship *ship, struct follow *follow)
 {
-    if (!follow->is_final && !flock(follow->fd, LOCK_SH | LOCK_NB))
-        follow->is_final = vti_spool_is_name(follow->name) || follow->recording->is_closed;
+    if (follow->is_final || flock(follow->fd, LOCK_SH | LOCK_NB))
+        return follow->is_final;
+    follow->is_final = vti_spool_is_name(follow->name) || follow->recording->is_closed;
+    if (!follow->is_final && !ship->is_folder && !ship->options->is_once)
+        follow->is_final = follow->is_cut_off = vti_ship_is_cut_off(ship->options->source,
+                                                                    &follow->looked_ns);
     return follow->is_final;
+}
+
+static void say_cut_off(const struct vti_ship *ship)
+{
+    char line[PATH_MAX + 100];
+
+    snprintf(line, sizeof line,
+             "%s: has no end and nobody writes it: it was cut off; all that is there is sent",
+             ship->options->source);
+    ship->options->say(line);
 }
 
 /* On the disk, or a failure; waits for room if there is none. */
@@ -260,7 +276,7 @@ static int finish(struct vti_ship *ship, struct follow *follow)
 
 static int visit(struct vti_ship *ship, struct follow *follow)
 {
-    bool was_final = is_final(follow);
+    bool was_final = is_final(ship, follow);
     int64_t added;
     int code;
 
@@ -268,7 +284,7 @@ static int visit(struct vti_ship *ship, struct follow *follow)
     added = vt_recording_refresh(follow->recording);
     code = added < 0 ? (int)added : 0;
     /* It was closed since it was opened. */
-    if (!code && !was_final && follow->recording->is_closed && is_final(follow)) {
+    if (!code && !was_final && follow->recording->is_closed && is_final(ship, follow)) {
         was_final = true;
         added = vt_recording_refresh(follow->recording);
         code = added < 0 ? (int)added : 0;
@@ -278,6 +294,8 @@ static int visit(struct vti_ship *ship, struct follow *follow)
             code = drain(ship, follow, i);
     if (code)
         return code;
+    if (was_final && follow->is_cut_off)
+        say_cut_off(ship);
     if (was_final)
         return finish(ship, follow);
     note_lost(follow, vti_ship_state_find(&ship->state, follow->name));
@@ -424,6 +442,19 @@ static bool is_over(struct follower *follower)
     return !ship->is_folder && state->count == 1 && state->files[0].is_done;
 }
 
+/* All that there was is sent: no letter of before comes again. */
+static int settle_dead(struct vti_ship *ship)
+{
+    struct stat info;
+
+    if (!ship->dead_known)
+        return 0;
+    vti_map_free(ship->dead_known);
+    ship->dead_known = NULL;
+    ship->state.dead_bytes = stat(ship->dead_path, &info) ? 0 : (uint64_t)info.st_size;
+    return save(ship);
+}
+
 static int follow_all(struct follower *follower)
 {
     struct vti_ship *ship = &follower->ship;
@@ -434,6 +465,8 @@ static int follow_all(struct follower *follower)
 
         had_stop = vti_ship_is_stopped(); /* what came before the stop is still sent */
         code = look(follower);
+        if (!code)
+            code = settle_dead(ship);
         if (code == 1)
             ship->result->has_rest = true;
         if (code)
@@ -470,6 +503,7 @@ static void end(struct follower *follower)
         vti_ship_set_mood(ship, VTI_SHIP_ENDED, "");
     vti_batch_fini(&ship->batch);
     vti_ship_waiting_fini(&ship->counted);
+    vti_map_free(ship->dead_known);
     vti_ship_state_fini(&ship->state);
     if (follower->lock_fd >= 0)
         close(follower->lock_fd);

@@ -76,9 +76,9 @@ int vti_ship_begin(struct vti_ship *ship, int *lock_fd)
                  vti_error_message(code));
         ship->options->say(line);
         code = 0;
-    } else if (!code) {
-        vti_dead_cut(ship->dead_path, ship->state.dead_bytes);
     }
+    if (!code)
+        code = vti_dead_known(&ship->dead_known, ship->dead_path, ship->state.dead_bytes);
     ship->has_repeat = true;
     ship->progress_ns = vti_ship_now();
     /* Before anything is sent: whether it can be written down. It tells other shippers of the folder of us, too. */

@@ -180,9 +180,12 @@ static void count_answer(struct vti_ship *ship, const struct vti_answer *answer,
 static int write_dead(struct vti_ship *ship)
 {
     uint64_t dead = 0, passed = 0;
+    uint64_t all_bytes =
+        0; /* written down when it is certain that none of the known ones comes again */
+    uint64_t *bytes = ship->dead_known ? &all_bytes : &ship->state.dead_bytes;
 
     for (unsigned try = 0;; try++) {
-        int code = vti_dead_write(ship->dead_path, &ship->batch, &ship->state.dead_bytes, &dead);
+        int code = vti_dead_write(ship->dead_path, &ship->batch, ship->dead_known, bytes, &dead);
 
         if (!code)
             break;

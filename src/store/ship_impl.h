@@ -30,7 +30,7 @@ struct vti_ship_state {
     size_t count, capacity;
     struct vti_ship_counts counts; /* lost: of recordings that are done with */
     uint64_t given_back;           /* of what the spool counts as lost: sent before */
-    uint64_t dead_bytes; /* of the file of dead letters: what is behind was not written down */
+    uint64_t dead_bytes; /* of the file of dead letters: whose documents are behind comes again */
 };
 
 /* 0: also if there is none. VTI_E_DAMAGED: it is there but not whole; the state is empty then. */
@@ -85,12 +85,14 @@ const struct vti_spool_loss *vti_spool_losses_find(const struct vti_spool_losses
 
 /* ---- dead_letters.c -------------------------------------------------------------------------- */
 
-/* Appends those of the batch that are dead; on the disk when it returns. On failure the file is as it was. */
-int vti_dead_write(const char *path, const struct vti_batch *batch, uint64_t *bytes,
-                   uint64_t *count);
+/* Appends those of the batch that are dead, but for those whose ids are `known` (NULL: none); on the disk when it returns. On failure the file is as it
+ * was. */
+int vti_dead_write(const char *path, const struct vti_batch *batch, const struct vti_map *known,
+                   uint64_t *bytes, uint64_t *count);
 
-/* Cuts off what was written after the state was: it comes again. */
-void vti_dead_cut(const char *path, uint64_t bytes);
+/* The ids of letters that stand behind `bytes`: whoever wrote them was killed before the state said so, and their documents come again. NULL: there are none. The file is the
+ * user's too, who may edit it: then it is the ids of all. */
+int vti_dead_known(struct vti_map **known, const char *path, uint64_t bytes);
 
 /* One line as a document of the batch: 0, 1: it is no dead letter, or a negative code. `index` is kept in `names`. */
 int vti_dead_read(struct vti_batch *batch, const char *line, size_t len, struct vti_map *names);
@@ -136,7 +138,8 @@ struct vti_ship {
     char base[PATH_MAX]; /* of state, status and dead letters: FOLDER/ship-NAME-HASH */
     char dead_path[PATH_MAX + 16];
     bool is_folder;
-    bool has_repeat; /* the next batch may hold what was sent before we were started */
+    struct vti_map *dead_known; /* owned; letters that the state does not know of; NULL: none */
+    bool has_repeat;            /* the next batch may hold what was sent before we were started */
     bool has_said_clock;
     bool has_said_disk;
     bool has_said_other; /* a state of another store cannot be read */
@@ -205,6 +208,11 @@ void vti_ship_forget(struct vti_ship *ship, const char *name);
 /* ---- ship_around.c: what waits and what is lost ---------------------------------------------- */
 
 void vti_ship_look_around(struct vti_ship *ship);
+
+/* ---- ship_cut_off.c -------------------------------------------------------------------------- */
+
+/* Whether it has been quiet for a while and nobody has it open for writing. `looked_ns` is its own, zero at first: it does not look each time. */
+bool vti_ship_is_cut_off(const char *path, int64_t *looked_ns);
 
 /* ---- ship_shortened.c ------------------------------------------------------------------------ */
 

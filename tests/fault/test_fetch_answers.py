@@ -60,6 +60,56 @@ def test_answers_that_are_no(status, body, word):
             assert word in ask(words, stub.url)
 
 
+def hit(number, name="a-start"):
+    base = "00000000-0000-0000-0000-000000000001"
+    return {"_index": "osprofiler-notifications", "_id": str(number),
+            "_source": {"name": name, "trace_id": f"00000000-0000-0000-0000-{number:012d}", "base_id": base, "parent_id": base,
+                        "timestamp": "2026-01-01T00:00:00.000000", "info": {}}}
+
+
+class Circle(Odd):
+    """Pages of two documents: so many pages, and then those again."""
+
+    def __init__(self, period, total):
+        self.period, self.total, self.at = period, total, 0
+        super().__init__({})
+
+    @property
+    def body(self):
+        self.at += 1
+        return {"_scroll_id": "x", "hits": {"total": self.total, "hits": [hit(self.at % self.period * 2 + i) for i in (1, 2)]}}
+
+    @body.setter
+    def body(self, _):
+        pass
+
+
+@pytest.mark.parametrize("period, total", [(1, {"value": 10 ** 12, "relation": "eq"}), (7, {"value": 10000, "relation": "gte"}), (3, None), (10 ** 9, 40),
+                                           (10 ** 9, {"value": 40, "relation": "eq"})])
+def test_a_store_that_answers_in_circles(period, total):
+    """The same pages again and again, or ever new ones beyond the number that it gives itself."""
+    with Circle(period, total) as stub:
+        assert "its pages of documents (scroll) do not come to an end" in ask(ASKING["id"], stub.url)
+        assert len(stub.requests) < 50
+
+
+def rank_sums(big):
+    return {"aggregations": {"stops": {"names": {"buckets": [{"key": "a-stop", "doc_count": big, "total": {"value": big}, "max": {"value": big}, "min": {"value": 0}}]}},
+                             "starts": {"names": {"buckets": []}}, "plain": {"pairs": {"value": [["b", big, big, big, 0, 0, 0]]}}}}
+
+
+@pytest.mark.parametrize("big", [1e308, -1e308, 10 ** 30, -1])
+def test_sums_that_cannot_be(big):
+    with Odd(rank_sums(big)) as stub:
+        assert "its sums cannot be right" in ask(ASKING["rank"], stub.url)
+    body = rank_sums(big)
+    body["aggregations"]["plain"]["pairs"]["value"].append(["c", 2, 3000, 2000, 1000, 0, 0])
+    with Odd(body) as stub:
+        done = run([VENTURI, "rank", "--from", stub.url], env=environment())
+        assert done.stdout.splitlines()[2:] == ["3.000000     2.000000   1.500000   2             c"]
+        assert "names with counts or times that cannot be right, left out: 2" in done.stderr
+
+
 def test_no_answer():
     waits = threading.Event()
 

@@ -40,13 +40,13 @@ static void check_object(const char *text, size_t len)
 static void check_sums(struct vti_bytes answer)
 {
     struct vti_buf rows = {0};
-    uint32_t count;
+    uint32_t count, odd;
     double all;
 
     require(vti_es_list_rows(&rows, answer, false, &all) == 0);
     check_object((const char *)rows.data, rows.len);
     vti_buf_clear(&rows);
-    require(vti_es_rank_rows(&rows, answer, &count) == 0);
+    require(vti_es_rank_rows(&rows, answer, &count, &odd) == 0);
     check_object((const char *)rows.data, rows.len);
     vti_buf_fini(&rows);
 }

@@ -192,6 +192,58 @@ def test_keys_of_others(redis):
     assert shown("no uuid", "--from", redis.url)["span_count"] == 1
 
 
+def test_a_trace_that_is_too_large_hides_no_other(redis):
+    """Newer than they are, and larger than they are."""
+    base, events = notifications(3)
+    push(redis, events)
+    large, newer = notifications(1, begin=1_794_900_000_000_000)
+    push(redis, newer[:1])
+    redis.ask("EVAL", "for i=1,2000 do local t={} for j=1,1001 do t[j]='{}' end redis.call('LPUSH',KEYS[1],unpack(t)) end", "1", EVENTS + large)
+    push(redis, newer[1:])
+    for words in (["trace", "list"], ["trace", "list", "--sort", "spans"], ["rank"]):
+        done = venturi(*words, "--from", redis.url)
+        assert done.stderr.endswith("more than 2000000 notifications each (trace show ID reads it): 1 trace is left out\n"), done.stderr
+        assert (base if words[0] == "trace" else "db-call") in done.stdout and large not in done.stdout
+    redis.ask("DEL", EVENTS + base)
+    done = venturi("trace", "list", "--from", redis.url, check=False)
+    assert done.returncode == 2 and "holds only traces of more than 2000000 notifications" in done.stderr
+
+
+def test_a_key_that_is_too_long(redis):
+    base, events = notifications(3)
+    push(redis, events)
+    redis.ask("LPUSH", EVENTS + "k" * 600, "x")
+    done = venturi("trace", "list", "--from", redis.url)
+    assert base in done.stdout and done.stderr == f"venturi trace: warning: {redis.url}: longer than 512 bytes: 1 key is left out\n"
+
+
+def test_what_never_ended_is_not_timed(redis, tmp_path):
+    """Not even up to the end of a trace of a week later; nor from a file, nor from a recording."""
+    _, crashed = notifications(4)
+    _, later = notifications(4, begin=1_794_800_000_000_000 + 7 * 86_400_000_000)
+    events = crashed[:-1] + later  # its root has no end
+    push(redis, events)
+    path = imported(tmp_path, events)
+    ship(path, f"file://{tmp_path / 'store.jsonl'}")
+    found = []
+    for words in (["--from", redis.url], ["--from", f"file://{tmp_path / 'store.jsonl'}"], [path]):
+        done = venturi("rank", "--json", "--wide", *words)
+        assert done.stderr.endswith(": spans that never ended, not timed: 1 (--wide: Open)\n"), done.stderr
+        rows = {row["name"]: row for row in json.loads(done.stdout)["names"]}
+        assert (rows["wsgi"]["count"], rows["wsgi"]["unfinished"], rows["wsgi"]["total_s"], rows["wsgi"]["max_s"]) == (1, 1, 0.004, 0.004)
+        assert rows["wsgi"]["self_s"] == 0.0028 and (rows["db-call"]["count"], rows["db-call"]["unfinished"]) == (6, 0)
+        found.append(rows)
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_name_that_never_ended(redis):
+    _, events = notifications(1)
+    push(redis, events[:1])
+    done = venturi("rank", "--json", "--wide", "--from", redis.url)
+    row, = json.loads(done.stdout)["names"]
+    assert (row["name"], row["count"], row["unfinished"], row["total_s"]) == ("wsgi", 0, 1, 0)
+
+
 def test_keys_of_old(redis):
     base, events = notifications(2)
     for event in events:

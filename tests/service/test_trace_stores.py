@@ -191,6 +191,18 @@ def test_the_rank_is_that_of_a_recording(fleet):
     assert table[0].startswith("Total time | Max time") and table[2].endswith("wsgi")
 
 
+def test_what_never_ended_is_said(node, tmp_path):
+    """Ours and osprofiler's."""
+    _, ours = notifications(3)
+    _, theirs = notifications(3)
+    ship(imported(tmp_path, ours[:-1]), elastic(node))
+    for event in theirs[:-1]:
+        node.ask("POST", f"/{INDEX}/_doc", event)
+    refresh(node)
+    done = venturi("rank", "--from", elastic(node))
+    assert done.stderr.endswith(": spans that never ended, not timed: 2 (--wide: Open)\n"), done.stderr
+
+
 def test_never_downloads_all_spans(fleet, node):
     """One look at the fields, one sum: no document but the few that name a root."""
     with Face(node) as face:

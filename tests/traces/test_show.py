@@ -267,7 +267,7 @@ def test_spans_whose_end_was_lost(tmp_path):
     rows = json.loads(venturi("query", path, "select sum(duration_ns) as s, sum(not finished) as n from spans where name='lost'",
                               "--json").stdout)
     assert list(rows[0].values()) == [total, 50] if isinstance(rows, list) else total in str(rows)
-    assert ("%.6f" % (total / 1e9)) in venturi("rank", path).stdout
+    assert "not timed: 50" in venturi("rank", path).stderr
     before = write_recording(tmp_path / "y.vt", spans, losses=[(0, MS)])
     assert [each["duration_ns"] for each in show(BASE, before)["spans"] if each["name"] == "lost"][0] == 998 * MS
 
