@@ -156,6 +156,24 @@ static bool is_twice(const struct vti_request *request, const char *name)
     return counting.count > 1;
 }
 
+static enum MHD_Result look_for_blank(void *arg, enum MHD_ValueKind kind, const char *key,
+                                      const char *value)
+{
+    (void)kind;
+    (void)value;
+    *(bool *)arg |= strpbrk(key, " \t") != NULL;
+    return MHD_YES;
+}
+
+/* One before the colon: libmicrohttpd takes it for a part of the name, who is in front of us perhaps not (RFC 9112, 5.1). */
+static bool has_blank_name(const struct vti_request *request)
+{
+    bool is_there = false;
+
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, look_for_blank, &is_there);
+    return is_there;
+}
+
 unsigned vti_guard_check(const struct vti_request *request, const char *method, const char **why)
 {
     static const char *const once[] = {
@@ -170,6 +188,10 @@ unsigned vti_guard_check(const struct vti_request *request, const char *method, 
             *why = "a header that must be there once came twice";
             return MHD_HTTP_BAD_REQUEST;
         }
+    if (has_blank_name(request)) {
+        *why = "a blank in the name of a header";
+        return MHD_HTTP_BAD_REQUEST;
+    }
     if (!is_for_us(request)) {
         *why = "Host is not an address of this server (see --host)";
         return MHD_HTTP_FORBIDDEN;

@@ -57,6 +57,18 @@ def test_too_much(serve, finished, what):
     assert is_well(server)
 
 
+def test_a_blank_in_the_name_of_a_header(serve, finished):
+    """What looks like a length to whoever is in front of us: its body is no second request."""
+    server = serve(finished)
+    hidden = server.request("/health").decode()
+    for name in ("Content-Length ", "Content-Length\t", "Transfer-Encoding "):
+        with server.connect() as peer:
+            peer.sendall(server.request("/health", f"{name}: {len(hidden)}") + hidden.encode())
+            said = answer_of(peer)
+        assert said.startswith(b"HTTP/1.1 400 ") and said.count(b"HTTP/1.1 ") == 1, said
+    assert is_well(server)
+
+
 def test_bodies(serve, finished):
     server = serve(finished)
     assert server.ask("/health", body=b"x" * 100)[0] == 413
