@@ -224,4 +224,24 @@ void vti_ship_reading(const char *path);
 /* Writes BASE.status.json, at most once a second unless `is_due`. Failures are nobody's business. */
 void vti_ship_status(struct vti_ship *ship, bool is_due);
 
+/* ---- ship_follow.c: one recording ------------------------------------------------------------- */
+
+/* A recording that is being read. */
+struct vti_follow {
+    char *name; /* owned */
+    int fd;     /* for the lock; -1: free */
+    vt_recording *recording;
+    void *makers[VTI_MAKERS_MOST];
+    bool is_final;   /* it will not grow … */
+    bool is_cut_off; /* … though it has no end */
+    int64_t looked_ns;
+};
+
+int vti_follow_begin(struct vti_ship *ship, struct vti_follow *follow, const char *name);
+void vti_follow_end(struct vti_ship *ship, struct vti_follow *follow);
+
+/* Sends what is new in it. 0, 1: it was told to stop, or a negative code. */
+int vti_follow_visit(struct vti_ship *ship, struct vti_follow *follow);
+int vti_ship_save(struct vti_ship *ship);
+
 #endif
