@@ -259,7 +259,7 @@ def metrics_of(expression):
 def test_every_rule(live):
     """Prometheus evaluates each without an error; what recording rules record is there, and so is everything that alerts look at."""
     found = wait_for(lambda: all_evaluated(live), "all rules")
-    assert len(found) == 23
+    assert len(found) == 24
     for rule in found:
         assert rule["health"] == "ok" and not rule.get("lastError"), rule
         if rule["type"] == "recording":

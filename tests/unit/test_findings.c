@@ -257,9 +257,8 @@ static void test_child(void **state)
     struct vti_study study = {.resources = {&tree, 1, processes, 2}};
 
     (void)state;
-    processes[0].last.known = processes[1].last.known = 1u << VTI_RESOURCE_CPU_NS;
-    processes[0].last.values[VTI_RESOURCE_CPU_NS] = 2 * SECOND;
-    processes[1].last.values[VTI_RESOURCE_CPU_NS] = 18 * SECOND;
+    processes[0].cpu_ns = 2 * SECOND;
+    processes[1].cpu_ns = 18 * SECOND;
     make(&study);
     check("child-cpu",
           "Child process cc1 (pid 9) had 90 % of the CPU time: 18.0 s, and what it did was "
