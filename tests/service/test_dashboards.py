@@ -214,6 +214,7 @@ def live(tmp_path_factory):
             program.tell("round 2")
             other.tell("round 1")
             program.tell("busy 300")
+            program.tell("items 100 90")
             if prometheus.query("rate(venturi_step_messages_total[5m]) > 0") and prometheus.query("venturi_energy_joules_total > 0"):
                 break
         prometheus.until('count({__name__=~"venturi_ship_.*"}) > 0', lambda value: value > 0)
