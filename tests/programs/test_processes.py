@@ -40,7 +40,8 @@ def test_fork_in_a_threaded_program(record):
     assert run.code == 0, run.done.stderr
     recording = run.recording
     spans = recording.spans()
-    assert spans["child"] == 300
+    # Two threads fill buffers as fast as they can: where nobody takes them in meanwhile, what finds no room is stated.
+    assert spans["child"] + recording.lost // 2 >= 300 >= spans["child"]
     if recording.lost == 0:
         assert recording.query("SELECT count(*) AS n FROM spans WHERE NOT finished")[0]["n"] == 0
 

@@ -299,6 +299,7 @@ while ending.is_alive():
 """
 
 
+@pytest.mark.skipif("VENTURI_SANITIZE" in os.environ, reason="the extension cannot be loaded where no sanitizer is")
 def test_cost_of_counting(serve, tmp_path):
     """What hooks have measured is in the recording while the program runs: functions are shown without it, and the cost is not 0."""
     script = tmp_path / "counted.py"
