@@ -1,6 +1,7 @@
 /* overview.c - counters, marks, errors and losses of a recording, in one pass over its events. */
 #include "analyze/overview.h"
 
+#include "analyze/values.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "model/match.h"
@@ -19,25 +20,11 @@ struct job {
     struct vti_map *errors; /* owned; site and type */
 };
 
-static double number_of(const struct vti_value *value)
-{
-    switch (value->type) {
-    case VTI_VALUE_INT:
-        return (double)value->i;
-    case VTI_VALUE_UINT:
-        return (double)value->u;
-    case VTI_VALUE_DOUBLE:
-        return value->d;
-    default:
-        return 0;
-    }
-}
-
 static int add_counter(struct job *job, const struct vti_event *event, uint32_t site,
                        int64_t time_ns)
 {
     struct vti_overview *overview = job->overview;
-    double value = number_of(&event->value);
+    double value = vti_counter_number(&event->value);
     struct vti_counter_stats *counter;
     int64_t at;
 

@@ -28,6 +28,20 @@ void vti_json_value(struct vti_json *json, const struct vt_value *value)
     }
 }
 
+double vti_counter_number(const struct vti_value *value)
+{
+    switch (value->type) {
+    case VTI_VALUE_INT:
+        return (double)value->i;
+    case VTI_VALUE_UINT:
+        return (double)value->u;
+    case VTI_VALUE_DOUBLE:
+        return value->d;
+    default:
+        return 0;
+    }
+}
+
 double vti_value_number(const struct vt_value *value)
 {
     switch (value->type) {

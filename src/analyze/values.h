@@ -3,10 +3,12 @@
 #define VENTURI_ANALYZE_VALUES_H
 
 #include "base/json.h"
+#include "format/event.h"
 #include "venturi/read.h"
 
 void vti_json_value(struct vti_json *json, const struct vt_value *value);
-double vti_value_number(const struct vt_value *value); /* 0 if it is none */
+double vti_value_number(const struct vt_value *value);    /* 0 if it is none */
+double vti_counter_number(const struct vti_value *value); /* the same of an event */
 
 /* Key and value of each, inside an object that the caller opened. If a key comes twice the later
  * one counts, as JSON readers have it. */

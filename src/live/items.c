@@ -1,24 +1,11 @@
 /* items.c - work that the program counts (VT_ITEMS, venturi.items): how much so far, how quickly, for how many joules. */
+#include "analyze/values.h"
 #include "base/error.h"
 #include "live/state.h"
 #include "venturi/span.h"
 
 #include <math.h>
 #include <string.h>
-
-static double number_of(const struct vti_value *value)
-{
-    switch (value->type) {
-    case VTI_VALUE_INT:
-        return (double)value->i;
-    case VTI_VALUE_UINT:
-        return (double)value->u;
-    case VTI_VALUE_DOUBLE:
-        return value->d;
-    default:
-        return 0;
-    }
-}
 
 static void add(struct vti_live_tally *tally, double value)
 {
@@ -35,9 +22,9 @@ void vti_source_take_counter(struct vti_source *source, const struct vti_event *
 
     vt_recording_site_by_id(source->recording, event->site, &site);
     if (!strcmp(site.name, VT_ITEMS_NAME))
-        add(&live->items, number_of(&event->value));
+        add(&live->items, vti_counter_number(&event->value));
     else if (!strcmp(site.name, VT_ITEMS_DONE_NAME))
-        add(&live->effective, number_of(&event->value));
+        add(&live->effective, vti_counter_number(&event->value));
 }
 
 uint64_t vti_tally_whole(const struct vti_live_tally *tally)
